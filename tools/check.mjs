@@ -11,19 +11,19 @@ import { parseArgs } from 'node:util';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 /** @param {string} name */
-const bin = (name) => `${root}node_modules/.bin/${name}`;
+const binPath = (name) => `${root}node_modules/.bin/${name}`;
 
 /**
  * The longest steps first, because they determine the total duration.
  * @type {[name: string, command: string, args: string[]][]}
  */
 const STEPS = [
-  ['lint', bin('eslint'), ['.']],
-  ['types', bin('oxlint'), ['apps', 'libs']],
-  ['tool-types', bin('tsc'), ['--project', 'tools/tsconfig.json']],
+  ['lint', binPath('eslint'), ['.']],
+  ['types', binPath('oxlint'), ['apps', 'libs']],
+  ['tool-types', binPath('tsc'), ['--project', 'tools/tsconfig.json']],
   ['generated', process.execPath, ['tools/generate/gen.mjs', '--check']],
-  ['cycles', bin('depcruise'), ['--config', '.dependency-cruiser.cjs', '--output-type', 'err', 'apps', 'libs']],
-  ['unused', bin('knip'), ['--include', 'exports,types', '--no-progress', '--no-config-hints']],
+  ['cycles', binPath('depcruise'), ['--config', '.dependency-cruiser.cjs', '--output-type', 'err', 'apps', 'libs']],
+  ['unused', binPath('knip'), ['--include', 'exports,types', '--no-progress', '--no-config-hints']],
   ['words', process.execPath, ['tools/checks/words.mjs', '--check']],
   ['wings', process.execPath, ['tools/checks/wings.mjs', '--check']],
   ['tables', process.execPath, ['tools/checks/table-owners.mjs', '--check']],
@@ -32,7 +32,7 @@ const STEPS = [
   ['routes', process.execPath, ['tools/checks/routes.mjs', '--check']],
   ['openapi', process.execPath, ['tools/checks/openapi-lint.mjs']],
   ['citations', process.execPath, ['tools/checks/citations.mjs']],
-  ['format', bin('oxfmt'), ['--check']],
+  ['format', binPath('oxfmt'), ['--check']],
   ['manifests', process.execPath, ['tools/checks/manifests.mjs']],
 ];
 
@@ -53,7 +53,7 @@ await Promise.all(
     for (let step = waiting.shift(); step; step = waiting.shift()) {
       const [name, command, args] = step;
       const started = Date.now();
-      const { status, output } = await ended(command, args);
+      const { status, output } = await runToEnd(command, args);
       const seconds = ((Date.now() - started) / 1000).toFixed(1);
       process.stdout.write(`${output}${status === 0 ? 'ok    ' : 'FAILED'} ${name} (${seconds} s)\n`);
       if (status !== 0) failed.push(name);
@@ -71,7 +71,7 @@ if (failed.length > 0) {
  * @param {string[]} args
  * @returns {Promise<{ status: number | null, output: string }>}
  */
-function ended(command, args) {
+function runToEnd(command, args) {
   return new Promise((resolve) => {
     /** @type {Buffer[]} */
     const parts = [];

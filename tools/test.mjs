@@ -65,12 +65,12 @@ async function main(words) {
   const { build } = await import('./processes/build.mjs');
   const { digests } = await report.timed('build', () => build());
   try {
-    const suites = suitesOf({ only, layout, words, digests, until });
+    const suites = createSuites({ only, layout, words, digests, until });
     const finished = await Promise.all([
-      runAll(suites.filter(({ name }) => name === 'jest')),
+      runSuites(suites.filter(({ name }) => name === 'jest')),
       (async () => {
-        if (isChecked) await report.timed('check', check);
-        return runAll(suites.filter(({ name }) => name !== 'jest'));
+        if (isChecked) await report.timed('check', runCheckCommand);
+        return runSuites(suites.filter(({ name }) => name !== 'jest'));
       })(),
     ]);
     const all = finished.flat();
@@ -78,7 +78,7 @@ async function main(words) {
     if (failed) await report.timed('repeats', () => repeatFailed(all, (text) => console.error(text)));
     for (const suite of all) report.add(suite);
     const isWhole = !all.some(({ notRun = [] }) => notRun.length > 0);
-    if (only === null && words.length === 0 && isWhole) await routesAreTested();
+    if (only === null && words.length === 0 && isWhole) await checkRoutesAreTested();
   } finally {
     await stopTestServers();
   }
@@ -88,7 +88,7 @@ async function main(words) {
  * The requested suites; `run(null)` runs all files, `run(file)` one.
  * @param {{ only: string | null, layout: string, words: string[], digests: SchemaDigests, until: number | null }} run
  */
-function suitesOf({ only, layout, words, digests, until }) {
+function createSuites({ only, layout, words, digests, until }) {
   /** @type {Suite[]} */
   const suites = [];
   const pattern = only === null ? undefined : FILES[only];
@@ -111,7 +111,7 @@ function suitesOf({ only, layout, words, digests, until }) {
  * Runs suites one after the other. A suite that throws does not stop the others.
  * @param {Suite[]} suites
  */
-async function runAll(suites) {
+async function runSuites(suites) {
   /** @type {FinishedSuite[]} */
   const finished = [];
   for (const suite of suites) {
@@ -141,7 +141,7 @@ function testFiles() {
 }
 
 /** Checks, after all suites have run, that every served route was called by a test. */
-async function routesAreTested() {
+async function checkRoutesAreTested() {
   const { untestedRoutes } = await import('./checks/routes.mjs');
   const untested = untestedRoutes();
   for (const route of untested) console.error(`no test calls ${route}`);
@@ -149,7 +149,7 @@ async function routesAreTested() {
 }
 
 /** Runs `npm run check`. Its steps are no tests: a failure changes the exit status, but not the totals. */
-async function check() {
+async function runCheckCommand() {
   const status = await new Promise((resolve) => {
     const child = spawn(process.execPath, [join(ROOT, 'tools/check.mjs')], { cwd: ROOT, stdio: 'inherit' });
     child.once('error', () => resolve(1));

@@ -6,8 +6,8 @@
  *
  * @import { Estate } from '../processes/estate.mjs'
  * @import { Person } from './writer.mjs'
- * @typedef {Record<string, Person>} People  by way
- * @typedef {{ held: string[], shown: string[], totals: Record<string, number>, whole: string }} List
+ * @typedef {Record<string, Person>} PeopleByWay  by way
+ * @typedef {{ held: string[], shown: string[], totals: Record<string, number>, whole: string }} BenchedList
  */
 import { mkdtempSync } from 'node:fs';
 import { join } from 'node:path';
@@ -27,7 +27,7 @@ const FEW = 100;
 const WAYS = ['few', 'spread', 'last', 'inherited'];
 /**
  * Calls with a goal, calls that are only shown, and the number of rows of each way.
- * @type {Record<string, List>}
+ * @type {Record<string, BenchedList>}
  */
 const LISTS = {
   groups: {
@@ -65,9 +65,9 @@ const LISTS = {
  * benchmark.
  * @param {Estate} estate
  */
-async function seed(estate) {
+async function seedGroupsAndMembers(estate) {
   const post = writerOf(estate);
-  /** @type {People} */
+  /** @type {PeopleByWay} */
   const people = {};
   for (const way of WAYS) people[way] = await makePerson(post, way);
   const client = new pg.Client({ connectionString: estate.databases['identity'] });
@@ -111,12 +111,12 @@ const median = (values = []) => [...values].sort((a, b) => a - b)[Math.floor(val
 /**
  * p50 of each way, measured in turn.
  * @param {Estate} estate
- * @param {People} people
+ * @param {PeopleByWay} people
  * @param {string} target
  * @param {{ rounds: number, count: number }} options
  * @returns {Promise<Record<string, number>>}
  */
-async function compare(estate, people, target, { rounds, count }) {
+async function p50ByWay(estate, people, target, { rounds, count }) {
   /** @type {Record<string, number[]>} */
   const p50 = Object.fromEntries(WAYS.map((way) => [way, []]));
   for (let round = 0; round < rounds; round += 1) {
@@ -134,10 +134,10 @@ async function compare(estate, people, target, { rounds, count }) {
 /**
  * Checks the totals of all ways before the measurement.
  * @param {Estate} estate
- * @param {People} people
- * @param {Pick<List, 'whole' | 'totals'>} list
+ * @param {PeopleByWay} people
+ * @param {Pick<BenchedList, 'whole' | 'totals'>} list
  */
-async function check(estate, people, { whole, totals }) {
+async function checkTotals(estate, people, { whole, totals }) {
   for (const [way, { token }] of Object.entries(people)) {
     const response = await fetch(`${estate.baseUrl}/api/v4${whole}`, { headers: { 'private-token': token } });
     const total = Number(response.headers.get('x-total'));
@@ -154,16 +154,16 @@ async function check(estate, people, { whole, totals }) {
 export async function benchBelonging(name, { rounds, count }) {
   const dataDir = mkdtempSync(join(sharedTemporary(), 'rookery-bench-'));
   const estate = await startEstate({ dataDir, port: await freePort(), env: WITHOUT_RATES });
-  const { held, shown, ...list } = /** @type {List} */ (LISTS[name]);
+  const { held, shown, ...list } = /** @type {BenchedList} */ (LISTS[name]);
   try {
-    const people = await seed(estate);
-    await check(estate, people, list);
-    await compare(estate, people, `/${name}${held[0]}`, { rounds: 1, count: 200 });
+    const people = await seedGroupsAndMembers(estate);
+    await checkTotals(estate, people, list);
+    await p50ByWay(estate, people, `/${name}${held[0]}`, { rounds: 1, count: 200 });
     console.log(`p50 in ms, and as a ratio to the user with ${FEW} groups (goal for the calls marked *: ${GOAL})`);
     console.log(`${`GET /${name}`.padEnd(44)} ${WAYS.map((way) => way.padStart(18)).join('')}`);
     let isKept = true;
     for (const query of [...held, ...shown]) {
-      const p50 = await compare(estate, people, `/${name}${query}`, { rounds, count });
+      const p50 = await p50ByWay(estate, people, `/${name}${query}`, { rounds, count });
       /** @param {string} way */
       const of = (way) => p50[way] ?? 0;
       const ratios = WAYS.map((way) => of(way) / of('few'));

@@ -16,8 +16,8 @@
  * @typedef {(index: number) => Request} Workload
  * @typedef {{ origin: string, pids: number[], processes?: Record<string, number>, kinds: Record<string, Workload> }} Target
  * @typedef {{ cpu: number, rate: number, p50: number, p99: number, bad: number }} Figures
- * @typedef {Figures & { shares: Record<string, number> }} Row
- * @typedef {ReturnType<typeof options>} Options
+ * @typedef {Figures & { shares: Record<string, number> }} MeasuredRow
+ * @typedef {ReturnType<typeof parseOptions>} Options
  */
 import { fork } from 'node:child_process';
 import { mkdtempSync, readdirSync } from 'node:fs';
@@ -49,7 +49,7 @@ const FEED_GOALS = { F1: 2, F2: 2, F3: 2 };
 const PAGE_GOAL = 1.5;
 
 /** @param {string[]} words */
-function options(words) {
+function parseOptions(words) {
   /** @type {(name: string, fallback: number) => number} */
   const numberOf = (name, fallback) => {
     const at = words.indexOf(name);
@@ -91,7 +91,7 @@ const OWN_ISSUES = 4 * PEOPLE;
  * @param {Data} data
  * @returns {Record<string, Workload>}
  */
-function workloads({ project, people }) {
+function createWorkloads({ project, people }) {
   /** @param {number} iid */
   const notes = (iid) => `/api/v4/projects/${project}/issues/${iid}/notes`;
   /** @param {number} index */
@@ -128,7 +128,7 @@ function workloads({ project, people }) {
  * @param {Estate} estate
  * @param {Data['people']} people
  */
-async function startLimit(estate, people) {
+async function startLimitServer(estate, people) {
   const port = await freePort();
   const tokens = Object.fromEntries(people.map(({ id, username, token }) => [token, [id, username]]));
   const child = fork(fileURLToPath(new URL('limit.mjs', import.meta.url)), {
@@ -163,7 +163,7 @@ const OWN = new Set(['id', 'created_at', 'updated_at']);
 async function checkSameAnswers(ours, limit, names, mailDir) {
   /** @type {(target: Target, name: string) => Promise<string>} */
   const ask = async ({ origin, kinds }, name) => {
-    const { path, ...request } = workloadOf(kinds, name)(3);
+    const { path, ...request } = requireWorkload(kinds, name)(3);
     const response = await fetch(origin + path, request);
     return response.text();
   };
@@ -182,7 +182,7 @@ async function checkSameAnswers(ours, limit, names, mailDir) {
  * @param {Record<string, Workload>} kinds
  * @param {string} name
  */
-function workloadOf(kinds, name) {
+function requireWorkload(kinds, name) {
   const workload = kinds[name];
   if (!workload) throw new Error(`there is no benchmark ${name}`);
   return workload;
@@ -218,7 +218,7 @@ const WARM_SECONDS = { first: 10, each: 1 };
  * @param {Pick<Options, 'concurrency'>} options
  * @param {number} round
  */
-async function warm(target, next, { concurrency }, round) {
+async function warmUp(target, next, { concurrency }, round) {
   const seconds = round === 0 ? WARM_SECONDS.first : WARM_SECONDS.each;
   await load(target.origin, { concurrency, seconds, next: (index) => next(index + 7919) });
   return idleDraw(target.pids);
@@ -229,9 +229,9 @@ async function warm(target, next, { concurrency }, round) {
  * @param {Workload} next
  * @param {Pick<Options, 'concurrency' | 'count'>} options
  * @param {number} idle
- * @returns {Promise<Row>}
+ * @returns {Promise<MeasuredRow>}
  */
-async function measure(target, next, { concurrency, count }, idle) {
+async function measureRound(target, next, { concurrency, count }, idle) {
   const [from, before, byProcess] = [performance.now(), cpuSeconds(target.pids), cpuByProcess(target)];
   const result = await load(target.origin, { concurrency, count, next });
   await quiet(target.pids, idle);
@@ -260,11 +260,11 @@ const cpuByProcess = ({ processes = {} }) =>
   Object.fromEntries(Object.entries(processes).map(([name, pid]) => [name, cpuSeconds([pid])]));
 
 /** @param {number[]} numbers */
-const middle = (numbers) => [...numbers].sort((a, b) => a - b)[Math.floor(numbers.length / 2)] ?? NaN;
-/** @type {(rows: Row[]) => Figures} */
-const summary = (rows) => {
+const median = (numbers) => [...numbers].sort((a, b) => a - b)[Math.floor(numbers.length / 2)] ?? NaN;
+/** @type {(rows: MeasuredRow[]) => Figures} */
+const medianFigures = (rows) => {
   /** @param {keyof Figures} name */
-  const of = (name) => middle(rows.map((row) => row[name]));
+  const of = (name) => median(rows.map((row) => row[name]));
   return { cpu: of('cpu'), rate: of('rate'), p50: of('p50'), p99: of('p99'), bad: of('bad') };
 };
 
@@ -273,7 +273,7 @@ const summary = (rows) => {
  * @param {string} checkout
  * @param {Pick<Options, 'entries' | 'layout' | 'names'>} options
  */
-async function seeded(checkout, { entries, layout, names }) {
+async function startSeededEstate(checkout, { entries, layout, names }) {
   const startEstate = await startEstateOf(checkout);
   /** @type {typeof import('./seed.mjs')} */
   const { seed } = await import(pathToFileURL(join(checkout, 'tools/bench/seed.mjs')).href);
@@ -297,7 +297,7 @@ async function seeded(checkout, { entries, layout, names }) {
   });
   const { supervisor: _, ...stack } = estate.pids;
   /** @type {Target} */
-  const target = { origin: estate.baseUrl, pids: Object.values(stack), processes: stack, kinds: workloads(data) };
+  const target = { origin: estate.baseUrl, pids: Object.values(stack), processes: stack, kinds: createWorkloads(data) };
   if (names.includes('P')) {
     const { page, calls } = await pageWorkloads(estate.baseUrl, data.people);
     Object.assign(target.kinds, { P: page, 'calls of P': calls });
@@ -311,9 +311,9 @@ async function seeded(checkout, { entries, layout, names }) {
  * @param {string} name
  * @returns {Record<string, Target>}
  */
-const feedAndNotes = (target, name) => ({
+const feedAndNotesTargets = (target, name) => ({
   rookery: target,
-  notes: { ...target, kinds: { [name]: workloadOf(target.kinds, 'R1') } },
+  notes: { ...target, kinds: { [name]: requireWorkload(target.kinds, 'R1') } },
 });
 
 /**
@@ -321,12 +321,12 @@ const feedAndNotes = (target, name) => ({
  * @param {Target} target
  * @returns {Record<string, Target>}
  */
-const pageAndCalls = (target) => ({
+const pageAndCallsTargets = (target) => ({
   rookery: target,
-  calls: { ...target, kinds: { P: workloadOf(target.kinds, 'calls of P') } },
+  calls: { ...target, kinds: { P: requireWorkload(target.kinds, 'calls of P') } },
 });
 
-const chosen = options(process.argv.slice(2));
+const chosen = parseOptions(process.argv.slice(2));
 // Other benchmarks, each with its own data.
 const comparisons = {
   growth: benchGrowth,
@@ -361,16 +361,16 @@ if (belonging) {
 /** @type {(() => Promise<void>)[]} */
 const ends = [];
 try {
-  const ours = await seeded(root, chosen);
+  const ours = await startSeededEstate(root, chosen);
   ends.push(ours.end);
   /** @type {Record<string, Target>} */
   const stacks = { rookery: ours.target };
   if (chosen.against) {
-    const other = await seeded(chosen.against, { ...chosen, layout: 'six' });
+    const other = await startSeededEstate(chosen.against, { ...chosen, layout: 'six' });
     ends.push(other.end);
     stacks['other'] = other.target;
   } else {
-    const limit = await startLimit(ours.estate, ours.data.people);
+    const limit = await startLimitServer(ours.estate, ours.data.people);
     ends.unshift(limit.stop);
     const pids = [Number(limit.pid), Number(ours.estate.pids['postgres'])];
     const target = { origin: limit.origin, pids, kinds: ours.target.kinds };
@@ -382,27 +382,27 @@ try {
   for (const name of chosen.names) {
     const isPage = name === 'P' && !chosen.against;
     const goal = isPage ? PAGE_GOAL : (GOALS[name] ?? FEED_GOALS[name]);
-    const compared = name in FEED_GOALS && !chosen.against ? feedAndNotes(ours.target, name) : stacks;
-    const targets = isPage ? pageAndCalls(ours.target) : compared;
-    /** @type {Record<string, Row[]>} */
+    const compared = name in FEED_GOALS && !chosen.against ? feedAndNotesTargets(ours.target, name) : stacks;
+    const targets = isPage ? pageAndCallsTargets(ours.target) : compared;
+    /** @type {Record<string, MeasuredRow[]>} */
     const rows = Object.fromEntries(Object.keys(targets).map((target) => [target, []]));
     for (let round = 0; round < chosen.rounds; round += 1) {
       // The targets are measured in turn; with `--against`, at the same time.
       for (const turn of chosen.against ? [Object.entries(targets)] : Object.entries(targets).map((one) => [one])) {
         const draws = await Promise.all(
-          turn.map(([, about]) => warm(about, workloadOf(about.kinds, name), chosen, round)),
+          turn.map(([, about]) => warmUp(about, requireWorkload(about.kinds, name), chosen, round)),
         );
         const measured = turn.map(([, about], index) =>
-          measure(about, workloadOf(about.kinds, name), chosen, draws[index] ?? 0),
+          measureRound(about, requireWorkload(about.kinds, name), chosen, draws[index] ?? 0),
         );
         for (const [index, row] of (await Promise.all(measured)).entries()) rows[turn[index]?.[0] ?? '']?.push(row);
       }
     }
     const reference = rows['limit'] ?? rows['notes'] ?? rows['calls'];
-    const floor = reference && summary(reference);
+    const floor = reference && medianFigures(reference);
     const times = isPage ? CALLS_A_PAGE : 1;
     for (const target of Object.keys(targets)) {
-      const row = summary(rows[target] ?? []);
+      const row = medianFigures(rows[target] ?? []);
       const figures = [
         row.cpu.toFixed(3).padStart(11),
         row.rate.toFixed(0).padStart(9),
@@ -415,7 +415,7 @@ try {
     }
     for (const [target, about] of Object.entries(targets)) {
       const shares = Object.keys(about.processes ?? {}).map((process) => {
-        const used = middle((rows[target] ?? []).map((row) => row.shares[process] ?? 0));
+        const used = median((rows[target] ?? []).map((row) => row.shares[process] ?? 0));
         return `${process} ${used.toFixed(2)}`;
       });
       if (shares.length > 0) console.log(`${name.padEnd(5)} ${target.padEnd(8)} by process: ${shares.join(', ')}`);
@@ -424,7 +424,7 @@ try {
     if (others) {
       const ratios = (rows['rookery'] ?? []).map(({ cpu }, round) => cpu / (others[round]?.cpu ?? NaN));
       const each = ratios.map((ratio) => ratio.toFixed(2)).join(' ');
-      console.log(`${name.padEnd(5)} compared with the other checkout: x ${middle(ratios).toFixed(2)} (${each})`);
+      console.log(`${name.padEnd(5)} compared with the other checkout: x ${median(ratios).toFixed(2)} (${each})`);
     }
   }
 } finally {

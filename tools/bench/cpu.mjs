@@ -38,7 +38,7 @@ const WINDOW_MS = 1_000;
 const NOISE_SECONDS = 0.03;
 
 /** @param {number[]} pids */
-async function used(pids) {
+async function measureCpuUse(pids) {
   const [from, before] = [performance.now(), cpuSeconds(pids)];
   await delay(WINDOW_MS);
   return (cpuSeconds(pids) - before) / ((performance.now() - from) / 1000);
@@ -53,7 +53,7 @@ export async function idleDraw(pids) {
   /** @type {number[]} */
   const seen = [];
   for (let seconds = 0; seconds < 60; seconds += 1) {
-    seen.push(await used(pids));
+    seen.push(await measureCpuUse(pids));
     const last = seen.slice(-3);
     if (last.length === 3 && Math.max(...last) - Math.min(...last) <= NOISE_SECONDS)
       return last.reduce((sum, one) => sum + one, 0) / 3;
@@ -67,6 +67,6 @@ export async function idleDraw(pids) {
  * @param {number} idle
  */
 export async function quiet(pids, idle) {
-  for (let seconds = 0; seconds < 60; seconds += 1) if ((await used(pids)) <= idle + NOISE_SECONDS) return;
+  for (let seconds = 0; seconds < 60; seconds += 1) if ((await measureCpuUse(pids)) <= idle + NOISE_SECONDS) return;
   throw new Error(`the stack did not become idle within a minute (idle CPU: ${idle.toFixed(3)} of a core)`);
 }

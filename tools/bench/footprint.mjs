@@ -8,10 +8,10 @@
  * seconds after `--settle` seconds without requests: polling slows down ten seconds after the start at the earliest, and V8
  * compiles and collects garbage for two minutes. `--max` (MiB of PSS) sets the exit status.
  *
- * @typedef {Record<string, number>} Pids  by name
- * @typedef {Map<number, { parent: number, used: number, ended: number }>} Processes
- * @typedef {{ name: string, count: number, pss: number, rss: number, cpu: number }} Row
- * @typedef {{ settleMs: number, windowMs: number }} Times
+ * @typedef {Record<string, number>} PidsByName  by name
+ * @typedef {Map<number, { parent: number, used: number, ended: number }>} ProcessTable
+ * @typedef {{ name: string, count: number, pss: number, rss: number, cpu: number }} FootprintRow
+ * @typedef {{ settleMs: number, windowMs: number }} MeasureTimes
  */
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
@@ -32,25 +32,25 @@ async function main(words) {
   const option = (name, otherwise) => (words.includes(name) ? Number(words[words.indexOf(name) + 1]) : otherwise);
   const limit = option('--max', Infinity);
   const times = { settleMs: option('--settle', 180) * 1000, windowMs: option('--window', 60) * 1000 };
-  const rows = words.includes('--running') ? await running(times) : await idle(times);
+  const rows = words.includes('--running') ? await measureRunningEstate(times) : await measureFreshEstate(times);
   /** @param {'count' | 'pss' | 'rss' | 'cpu'} field */
   const sum = (field) => rows.reduce((total, row) => total + row[field], 0);
-  print([...rows, { name: 'in all', count: sum('count'), pss: sum('pss'), rss: sum('rss'), cpu: sum('cpu') }]);
+  printRows([...rows, { name: 'in all', count: sum('count'), pss: sum('pss'), rss: sum('rss'), cpu: sum('cpu') }]);
   if (sum('pss') > limit * 1024) {
     console.error(`more than ${limit} MiB`);
     process.exitCode = 1;
   }
 }
 
-/** @param {Times} times */
-async function idle(times) {
+/** @param {MeasureTimes} times */
+async function measureFreshEstate(times) {
   // The supervisor runs in a separate process, so that its memory does not contain the modules of this script.
   const supervisor = fork(fileURLToPath(import.meta.url), ['--estate']);
   const ended = once(supervisor, 'exit');
   try {
     const [pids] = await Promise.race([once(supervisor, 'message'), ended.then(() => [null])]);
     if (!pids) throw new Error('the estate did not start');
-    return await measure({ ...pids, supervisor: supervisor.pid }, times);
+    return await measureProcesses({ ...pids, supervisor: supervisor.pid }, times);
   } finally {
     if (supervisor.connected) supervisor.disconnect();
     await ended;
@@ -58,7 +58,7 @@ async function idle(times) {
 }
 
 /** Runs an estate until the measuring process disconnects. */
-async function supervise() {
+async function runEstateUntilDisconnect() {
   const unwatched = once(process, 'disconnect');
   const { startEstate } = await import('../processes/estate.mjs');
   const dataDir = mkdtempSync(join(sharedTemporary(), 'footprint-'));
@@ -70,30 +70,30 @@ async function supervise() {
   process.exit();
 }
 
-/** @param {Times} times */
-function running(times) {
+/** @param {MeasureTimes} times */
+function measureRunningEstate(times) {
   const data = process.env.ROOKERY_DATA || fileURLToPath(new URL('../../.rookery', import.meta.url));
   const holder = readRecord(join(data, 'run/supervisor.lock'));
   if (!isAlive(holder)) throw new Error(`No estate runs on ${data}`);
-  return measure({ ...readRecord(join(data, 'run/pids.json')), supervisor: holder.pid }, times);
+  return measureProcesses({ ...readRecord(join(data, 'run/pids.json')), supervisor: holder.pid }, times);
 }
 
 /**
  * One row for each named process; its descendants (PostgreSQL's) count with it, unless they have a row of their own.
- * @param {Pids} pids
- * @param {Times} times
- * @returns {Promise<Row[]>}
+ * @param {PidsByName} pids
+ * @param {MeasureTimes} times
+ * @returns {Promise<FootprintRow[]>}
  */
-async function measure(pids, { settleMs, windowMs }) {
+async function measureProcesses(pids, { settleMs, windowMs }) {
   await delay(settleMs);
-  const before = cpuOf(pids);
+  const before = cpuSecondsByName(pids);
   const from = performance.now();
   await delay(windowMs);
   const seconds = (performance.now() - from) / 1000;
-  const after = cpuOf(pids);
-  const families = familiesOf(pids, processes());
+  const after = cpuSecondsByName(pids);
+  const families = familiesByName(pids, readProcessTable());
   return Object.keys(pids).map((name) => {
-    const all = (families[name] ?? []).map(memoryOf);
+    const all = (families[name] ?? []).map(readMemoryKib);
     /** @param {'pss' | 'rss'} field */
     const sum = (field) => all.reduce((total, one) => total + one[field], 0);
     const cpu = (((after[name] ?? 0) - (before[name] ?? 0)) / seconds) * 100;
@@ -103,13 +103,13 @@ async function measure(pids, { settleMs, windowMs }) {
 
 /**
  * CPU seconds of each named process and its descendants; those of ended children count with their parent.
- * @param {Pids} pids
+ * @param {PidsByName} pids
  * @returns {Record<string, number>}
  */
-function cpuOf(pids) {
-  const all = processes();
+function cpuSecondsByName(pids) {
+  const all = readProcessTable();
   return Object.fromEntries(
-    Object.entries(familiesOf(pids, all)).map(([name, family]) => [
+    Object.entries(familiesByName(pids, all)).map(([name, family]) => [
       name,
       family.reduce((ticks, pid) => ticks + (all.get(pid)?.used ?? 0), all.get(pids[name] ?? 0)?.ended ?? 0) /
         TICKS_A_SECOND,
@@ -118,10 +118,10 @@ function cpuOf(pids) {
 }
 
 /**
- * @param {Pids} pids
- * @param {Processes} all
+ * @param {PidsByName} pids
+ * @param {ProcessTable} all
  */
-function familiesOf(pids, all) {
+function familiesByName(pids, all) {
   /** @type {Map<number, number[]>} */
   const children = new Map();
   for (const [pid, { parent }] of all) children.set(parent, [...(children.get(parent) ?? []), pid]);
@@ -135,8 +135,8 @@ function familiesOf(pids, all) {
 }
 
 /** Every process of the machine, by id. CPU in ticks: its own, and that of its ended children. */
-function processes() {
-  /** @type {Processes} */
+function readProcessTable() {
+  /** @type {ProcessTable} */
   const found = new Map();
   for (const name of readdirSync('/proc').filter((entry) => /^\d+$/.test(entry))) {
     try {
@@ -156,7 +156,7 @@ function processes() {
 }
 
 /** @param {number} pid */
-function memoryOf(pid) {
+function readMemoryKib(pid) {
   try {
     const text = readFileSync(`/proc/${pid}/smaps_rollup`, 'utf8');
     /** @param {string} name */
@@ -167,8 +167,8 @@ function memoryOf(pid) {
   }
 }
 
-/** @param {Row[]} rows */
-function print(rows) {
+/** @param {FootprintRow[]} rows */
+function printRows(rows) {
   /** @type {(name: string, count: string, pss: string, rss: string, cpu: string) => void} */
   const line = (name, count, pss, rss, cpu) =>
     console.log(`${name.padEnd(16)}${count.padStart(10)}${pss.padStart(12)}${rss.padStart(12)}${cpu.padStart(12)}`);
@@ -177,5 +177,5 @@ function print(rows) {
     line(name, String(count), (pss / 1024).toFixed(1), (rss / 1024).toFixed(1), cpu.toFixed(2));
 }
 
-if (process.argv[2] === '--estate') await supervise();
+if (process.argv[2] === '--estate') await runEstateUntilDisconnect();
 else await main(process.argv.slice(2));

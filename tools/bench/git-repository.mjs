@@ -28,7 +28,7 @@ const START = 1_600_000_000;
 export async function benchRepository({ count }) {
   const place = await startGitPlace();
   try {
-    const { project, ids } = await fill(place);
+    const { project, ids } = await createLargeRepository(place);
     const base = `/api/v4/projects/${project}/repository`;
     const at = (/** @type {number} */ index) => (index * 7919) % (COMMITS - 1);
     /** @type {Record<string, { goal: number, path: (index: number) => string }>} */
@@ -36,9 +36,12 @@ export async function benchRepository({ count }) {
       'commit list': { goal: GOALS.read, path: (n) => `${base}/commits?ref_name=main&page=${1 + (n % 5)}` },
       'commit list from the middle': { goal: GOALS.read, path: (n) => `${base}/commits?ref_name=${ids[at(n)]}` },
       'page of the root': { goal: GOALS.read, path: (n) => `${base}/tree?ref=main&page=${1 + (n % 3)}` },
-      'page of a folder': { goal: GOALS.read, path: (n) => `${base}/tree?ref=${ids[at(n)]}&path=${folderAt(n)}` },
-      file: { goal: GOALS.read, path: (n) => `${base}/files/${encodeURIComponent(fileAt(at(n)))}?ref=main` },
-      'raw file': { goal: GOALS.read, path: (n) => `${base}/files/${encodeURIComponent(fileAt(at(n)))}/raw?ref=main` },
+      'page of a folder': { goal: GOALS.read, path: (n) => `${base}/tree?ref=${ids[at(n)]}&path=${folderNameAt(n)}` },
+      file: { goal: GOALS.read, path: (n) => `${base}/files/${encodeURIComponent(filePathAt(at(n)))}?ref=main` },
+      'raw file': {
+        goal: GOALS.read,
+        path: (n) => `${base}/files/${encodeURIComponent(filePathAt(at(n)))}/raw?ref=main`,
+      },
       commit: { goal: GOALS.read, path: (n) => `${base}/commits/${ids[at(n)]}` },
       'comparison of neighbours': {
         goal: GOALS.read,
@@ -72,17 +75,18 @@ export async function benchRepository({ count }) {
 }
 
 /** @param {number} index */
-const folderAt = (index) => `d${Math.floor((index % FOLDERS) / 10)}/e${index % 10}`;
+const folderNameAt = (index) => `d${Math.floor((index % FOLDERS) / 10)}/e${index % 10}`;
 /** @param {number} index */
-const fileAt = (index) => `${folderAt(index)}/f${Math.floor(index / FOLDERS) % FILES_IN_FOLDER}.txt`;
+const filePathAt = (index) => `${folderNameAt(index)}/f${Math.floor(index / FOLDERS) % FILES_IN_FOLDER}.txt`;
 
 /** Input of fast-import: one commit of all files, then commits that change one file each. */
-function* history() {
+function* fastImportHistory() {
   yield 'feature done\n';
   for (let n = 0; n < COMMITS; n += 1) {
-    const message = n === 0 ? 'All files' : `Change ${fileAt(n)}`;
+    const message = n === 0 ? 'All files' : `Change ${filePathAt(n)}`;
     yield `commit refs/heads/main\ncommitter Bench <bench@mail.example> ${START + n * 60} +0000\ndata ${message.length}\n${message}\n`;
-    const files = n === 0 ? Array.from({ length: FOLDERS * FILES_IN_FOLDER }, (_, file) => fileAt(file)) : [fileAt(n)];
+    const files =
+      n === 0 ? Array.from({ length: FOLDERS * FILES_IN_FOLDER }, (_, file) => filePathAt(file)) : [filePathAt(n)];
     for (const file of files) {
       const content = `${file}, version ${n}\n`.repeat(5);
       yield `M 100644 inline ${file}\ndata ${content.length}\n${content}\n`;
@@ -95,11 +99,11 @@ function* history() {
  * Resolves to the project and the commits of its main branch, the newest first.
  * @param {Place} place
  */
-async function fill(place) {
+async function createLargeRepository(place) {
   const work = join(place.folder, 'work');
   mkdirSync(work);
   await git(work, ['init', '--quiet', '--bare', '--initial-branch=main']);
-  await git(work, ['fast-import', '--quiet'], history());
+  await git(work, ['fast-import', '--quiet'], fastImportHistory());
   const ids = (await git(work, ['rev-list', 'main'])).trim().split('\n');
   const { id: project, path_with_namespace: path } = await place.post('/projects', { name: 'large' });
   await git(work, ['push', '--quiet', urlOf(place, path), 'main']);
@@ -107,7 +111,7 @@ async function fill(place) {
   // Without a flush to disk for each of them.
   const topics = Array.from({ length: BRANCHES }, (_, n) => `create refs/heads/topic-${n} ${ids[n * 9]}\n`);
   await git(folder, ['-c', 'core.fsync=none', 'update-ref', '--stdin'], topics);
-  await maintained(place, project, folder);
+  await waitUntilPacked(place, project, folder);
   return { project: Number(project), ids };
 }
 
@@ -117,7 +121,7 @@ async function fill(place) {
  * @param {number} project
  * @param {string} folder
  */
-async function maintained({ post }, project, folder) {
+async function waitUntilPacked({ post }, project, folder) {
   // The push alone has started a first packing, without the branches.
   const isDone = () =>
     existsSync(join(folder, 'objects/info/commit-graphs')) &&

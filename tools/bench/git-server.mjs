@@ -56,7 +56,7 @@ function serveGit(request, response) {
 }
 
 /** One kept `git cat-file --batch`, which answers one question after the other. */
-class Reader {
+class CatFileReader {
   /** @type {Promise<unknown>} */
   last = Promise.resolve();
   child = spawn('git', ['-C', join(folder, 'large.git'), 'cat-file', '--batch'], {
@@ -68,13 +68,13 @@ class Reader {
    * @returns {Promise<Buffer>}
    */
   read(rev) {
-    const next = this.last.then(() => this.#ask(rev));
+    const next = this.last.then(() => this.#requestObject(rev));
     this.last = next;
     return next;
   }
 
   /** @param {string} rev */
-  async #ask(rev) {
+  async #requestObject(rev) {
     this.child.stdin.write(`${rev}\n`);
     let seen = Buffer.alloc(0);
     for (;;) {
@@ -92,7 +92,7 @@ class Reader {
  * First entries of a tree.
  * @param {Buffer} tree
  */
-function entriesOf(tree) {
+function parseTreeEntries(tree) {
   const entries = [];
   for (let at = 0; at < tree.length && entries.length < ENTRIES;) {
     const end = tree.indexOf(0, at);
@@ -104,7 +104,7 @@ function entriesOf(tree) {
 }
 
 /** @param {Buffer} commit */
-function commitOf(commit) {
+function parseCommit(commit) {
   const [head = '', ...message] = commit.toString().split('\n\n');
   return { ...Object.fromEntries(head.split('\n').map((line) => line.split(/ (.*)/))), message: message.join('\n\n') };
 }
@@ -112,17 +112,17 @@ function commitOf(commit) {
 /** @type {Record<string, (content: Buffer) => unknown>} */
 const READS = {
   '/file': (content) => ({ size: content.length, encoding: 'base64', content: content.toString('base64') }),
-  '/tree': entriesOf,
-  '/commit': commitOf,
+  '/tree': parseTreeEntries,
+  '/commit': parseCommit,
 };
-/** @type {Reader | undefined} */
+/** @type {CatFileReader | undefined} */
 let reader;
 
 createServer((request, response) => {
   const { pathname, searchParams } = new URL(request.url ?? '/', 'http://bare');
   const present = READS[pathname];
   if (!present) return serveGit(request, response);
-  reader ??= new Reader();
+  reader ??= new CatFileReader();
   void reader.read(searchParams.get('rev') ?? '').then((content) => {
     response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(present(content)));
   });

@@ -13,7 +13,7 @@
  *
  * @import { Place } from './git-place.mjs'
  * @typedef {{ rounds: number, count: number }} Options
- * @typedef {{ bare: string, port: number, pid: number, stop(): void, project: { id: number, path: string } }} Sides
+ * @typedef {{ bare: string, port: number, pid: number, stop(): void, project: { id: number, path: string } }} GitSides
  * @typedef {{ pids: number[], makeAddress(): Promise<string>, run(address: string): Promise<unknown>, seen: number[], shares: number[][] }} Transfer
  */
 import { fork } from 'node:child_process';
@@ -45,11 +45,11 @@ const PARTS = { transfers: benchTransfers, reads: benchReads, memory: benchMemor
  */
 export async function benchGit({ words, ...options }) {
   const place = await startGitPlace();
-  /** @type {Sides | undefined} */
+  /** @type {GitSides | undefined} */
   let sides;
   let isKept = true;
   try {
-    sides = await startSides(place);
+    sides = await createBothSides(place);
     for (const [name, part] of Object.entries(PARTS))
       if (words.length === 0 || words.includes(name)) isKept = (await part(place, sides, options)) && isKept;
     return isKept;
@@ -62,9 +62,9 @@ export async function benchGit({ words, ...options }) {
 /**
  * Writes a repository of 100 MB that does not compress, and of small files, to both sides.
  * @param {Place} place
- * @returns {Promise<Sides>}
+ * @returns {Promise<GitSides>}
  */
-async function startSides(place) {
+async function createBothSides(place) {
   const work = join(place.folder, 'work');
   mkdirSync(join(work, 'small'), { recursive: true });
   await git(work, ['init', '--quiet', '--initial-branch=main']);
@@ -77,7 +77,7 @@ async function startSides(place) {
   mkdirSync(bare);
   // Over git's protocol, so that the copy is one pack as after a push. A local clone copies loose objects.
   await git(place.folder, ['clone', '--quiet', '--bare', '--no-local', 'work', join(bare, 'large.git')]);
-  const project = await emptyProject(place, 'large');
+  const project = await createEmptyProject(place, 'large');
   await git(work, ['push', '--quiet', urlOf(place, project.path), 'main']);
   const port = await freePort();
   const child = fork(fileURLToPath(new URL('git-server.mjs', import.meta.url)), [String(port), bare], {
@@ -93,7 +93,7 @@ async function startSides(place) {
  * @param {Place} place
  * @param {string} name
  */
-async function emptyProject({ post }, name) {
+async function createEmptyProject({ post }, name) {
   const made = await post('/projects', { name });
   return { id: Number(made.id), path: String(made.path_with_namespace) };
 }
@@ -103,7 +103,7 @@ async function emptyProject({ post }, name) {
  * @param {number[]} pids
  * @param {() => Promise<unknown>} step
  */
-async function cpuOf(pids, step) {
+async function cpuSecondsOfStep(pids, step) {
   const idle = await idleDraw(pids);
   const [from, before] = [performance.now(), cpuSeconds(pids)];
   await step();
@@ -118,7 +118,7 @@ async function cpuOf(pids, step) {
  * @param {number[]} bare
  * @param {number} [goal]
  */
-function compare(about, ours, bare, goal) {
+function printComparison(about, ours, bare, goal) {
   const ratio = median(ours) / median(bare);
   const isKept = goal === undefined || ratio <= goal;
   const cells = [median(ours), median(bare)].map((seconds) => (seconds * 1000).toFixed(1).padStart(10));
@@ -129,9 +129,9 @@ function compare(about, ours, bare, goal) {
 
 /**
  * @param {Place} place
- * @param {Sides} sides
+ * @param {GitSides} sides
  */
-function transfersOf(place, { bare, port, pid, project }) {
+function createTransfers(place, { bare, port, pid, project }) {
   const work = join(place.folder, 'work');
   const origin = `http://127.0.0.1:${port}`;
   let at = 0;
@@ -143,7 +143,7 @@ function transfersOf(place, { bare, port, pid, project }) {
     await git(bare, ['init', '--quiet', '--bare', name]);
     return `${origin}${prefix}/${name}`;
   };
-  const makeOurs = async () => urlOf(place, (await emptyProject(place, `push-${at++}`)).path);
+  const makeOurs = async () => urlOf(place, (await createEmptyProject(place, `push-${at++}`)).path);
   /** @type {Record<string, Transfer>} */
   const transfers = {
     clone: { pids: place.pids, makeAddress: async () => urlOf(place, project.path), run: clone, seen: [], shares: [] },
@@ -157,18 +157,18 @@ function transfersOf(place, { bare, port, pid, project }) {
 
 /**
  * @param {Place} place
- * @param {Sides} sides
+ * @param {GitSides} sides
  * @param {Options} options
  */
 async function benchTransfers(place, sides, { rounds }) {
-  const transfers = transfersOf(place, sides);
+  const transfers = createTransfers(place, sides);
   for (let round = -1; round < rounds; round += 1) {
     for (const { pids, makeAddress, run, seen, shares } of Object.values(transfers)) {
       /** @type {string[]} */
       const addresses = [];
       for (let n = 0; n < TRANSFERS; n += 1) addresses.push(await makeAddress());
       const before = pids.map((one) => cpuSeconds([one]));
-      const seconds = await cpuOf(pids, async () => {
+      const seconds = await cpuSecondsOfStep(pids, async () => {
         for (const address of addresses) await run(address);
       });
       const used = pids.map((one, n) => (cpuSeconds([one]) - (before[n] ?? 0)) / TRANSFERS);
@@ -183,10 +183,10 @@ async function benchTransfers(place, sides, { rounds }) {
   console.log(
     `CPU ms of the whole stack for ${(FILES * FILE_BYTES) / 1e6} MB, of git http-backend, and their ratio (goal)`,
   );
-  const isCloneKept = compare('clone', seen('clone'), seen('cloneBare'), GOALS.transfer);
-  const isPushKept = compare('push', seen('push'), seen('pushBare'), GOALS.transfer);
-  compare('push, checked with fsck on both sides', seen('push'), seen('pushChecked'));
-  for (const name of ['clone', 'push']) printShares(name, place, transfers[name]?.shares ?? []);
+  const isCloneKept = printComparison('clone', seen('clone'), seen('cloneBare'), GOALS.transfer);
+  const isPushKept = printComparison('push', seen('push'), seen('pushBare'), GOALS.transfer);
+  printComparison('push, checked with fsck on both sides', seen('push'), seen('pushChecked'));
+  for (const name of ['clone', 'push']) printCpuByProcess(name, place, transfers[name]?.shares ?? []);
   return isCloneKept && isPushKept;
 }
 
@@ -196,7 +196,7 @@ async function benchTransfers(place, sides, { rounds }) {
  * @param {Place} place
  * @param {number[][]} rounds  seconds by process
  */
-function printShares(about, { pids, estate }, rounds) {
+function printCpuByProcess(about, { pids, estate }, rounds) {
   const names = pids.map((pid) => Object.entries(estate.pids).find(([, one]) => one === pid)?.[0]);
   const used = names.map((name, n) => `${name} ${(median(rounds.map((row) => row[n] ?? 0)) * 1000).toFixed(0)}`);
   console.log(`  ${about} by process: ${used.join(', ')}`);
@@ -204,7 +204,7 @@ function printShares(about, { pids, estate }, rounds) {
 
 /**
  * @param {Place} place
- * @param {Sides} sides
+ * @param {GitSides} sides
  * @param {Options} options
  */
 async function benchReads(place, { port, pid, project }, { rounds, count }) {
@@ -240,17 +240,17 @@ async function benchReads(place, { port, pid, project }, { rounds, count }) {
           if (bad > 0) throw new Error(`${bad} reads of ${name} were not answered with 2xx`);
         };
         if (round < 0) await read({ seconds: WARM_SECONDS });
-        else seen[side].push(((await cpuOf(pids, () => read({ count }))) / count) * 1000);
+        else seen[side].push(((await cpuSecondsOfStep(pids, () => read({ count }))) / count) * 1000);
       }
     }
-    isKept = compare(name, seen.ours, seen.bare, GOALS.read) && isKept;
+    isKept = printComparison(name, seen.ours, seen.bare, GOALS.read) && isKept;
   }
   return isKept;
 }
 
 /**
  * @param {Place} place
- * @param {Sides} sides
+ * @param {GitSides} sides
  */
 async function benchMemory(place, { project }) {
   const url = urlOf(place, project.path);

@@ -113,12 +113,13 @@ const HELD = [
 ];
 
 /**
- * Creates the resources of the project and of its group, and `total` rows altogether. Shape: ids by their words in paths.
+ * Creates the resources of the project and of its group, and `total` rows altogether. Returns the reader, and maps
+ * words in paths to ids.
  * @param {Estate} estate
  * @param {number} total
  * @returns {Promise<Seeded>}
  */
-async function seed(estate, total) {
+async function seedGrowthProject(estate, total) {
   const post = writerOf(estate);
   const reader = await makePerson(post, 'reader');
   const { id: group } = await post('/groups', { name: 'growth', path: 'growth' });
@@ -135,13 +136,17 @@ async function seed(estate, total) {
     `select indexdef from pg_indexes where indexname = 'ix_issue_texts_text'`,
   );
   await client.query('drop index ix_issue_texts_text');
-  await plan(client, { from: 1, to: 100, project: `${project}` });
-  await plan(client, { from: 101, to: 101 + total / 100, project: `${OTHERS} + n % ${total / OWN}` });
-  await fill(client, { from: 1, to: OWN, project: `${project}`, group: `${group}`, reader: reader.id });
+  await insertLabelsAndMilestones(client, { from: 1, to: 100, project: `${project}` });
+  await insertLabelsAndMilestones(client, {
+    from: 101,
+    to: 101 + total / 100,
+    project: `${OTHERS} + n % ${total / OWN}`,
+  });
+  await insertNumberedIssues(client, { from: 1, to: OWN, project: `${project}`, group: `${group}`, reader: reader.id });
   for (let from = OWN + 1; from <= total; from += BATCH) {
     const to = Math.min(total, from + BATCH - 1);
     const place = `${OTHERS} + n / ${OWN}`;
-    await fill(client, { from, to, project: place, group: place, reader: OTHERS });
+    await insertNumberedIssues(client, { from, to, project: place, group: place, reader: OTHERS });
   }
   await client.query(trigrams[0].indexdef);
   await client.query('vacuum analyze');
@@ -157,7 +162,7 @@ const daysAgo = (days) => new Date(Date.now() - days * 86_400_000).toISOString()
  * @param {pg.Client} client
  * @param {{ from: number, to: number, project: string }} options
  */
-async function plan(client, { from, to, project }) {
+async function insertLabelsAndMilestones(client, { from, to, project }) {
   await client.query(
     `insert into labels (id, project_id, title, description_html, color, text_color)
      select n, ${project}, 'Label ' || n, '', '#ff0000', '#ffffff' from generate_series($1::bigint, $2::bigint) n`,
@@ -176,7 +181,7 @@ async function plan(client, { from, to, project }) {
  * @param {pg.Client} client
  * @param {{ from: number, to: number, project: string, group: string, reader: number }} options
  */
-async function fill(client, { from, to, project, group, reader }) {
+async function insertNumberedIssues(client, { from, to, project, group, reader }) {
   const numbers = `generate_series(${from}::bigint, ${to}::bigint) n`;
   /** @param {string} other */
   const own = (other) => (from === 1 ? '1 + n % 100' : other);
@@ -295,7 +300,7 @@ export async function compareAll(estates, targets, { goal, words, rounds, count 
  * @param {{ words: string[], rounds: number, count: number }} options
  */
 export async function benchGrowth(options) {
-  const { estates, end } = await startSeeded(SIZES, seed);
+  const { estates, end } = await startSeeded(SIZES, seedGrowthProject);
   try {
     console.log(`p50 in ms with ${SIZES.few} and ${SIZES.many} issues and notes, and their ratio (goal ${GOAL})`);
     return await compareAll(estates, HELD, { goal: GOAL, ...options });

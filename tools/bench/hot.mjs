@@ -7,8 +7,8 @@
  *
  * @import { Estate } from '../processes/estate.mjs'
  * @typedef {{ estate: Estate, tokens: string[], project: number, pids: number[], database: pg.Client,
- *   end(): Promise<void> }} Place
- * @typedef {{ rate: number, p50: number, p99: number, bad: number, cpu: number }} Row
+ *   end(): Promise<void> }} HotEstate
+ * @typedef {{ rate: number, p50: number, p99: number, bad: number, cpu: number }} NotesRow
  */
 import { mkdtempSync } from 'node:fs';
 import { join } from 'node:path';
@@ -30,9 +30,9 @@ const MOST_AT_REST = 0.3;
  * Starts an estate of a checkout with users and their issues; all users write to the first issue.
  * @param {string} checkout
  * @param {number} people
- * @returns {Promise<Place>}
+ * @returns {Promise<HotEstate>}
  */
-async function place(checkout, people) {
+async function startHotEstate(checkout, people) {
   const startEstate = await startEstateOf(checkout);
   const dataDir = mkdtempSync(join(sharedTemporary(), 'rookery-bench-'));
   const estate = await startEstate({ dataDir, port: await freePort(), env: ROOM });
@@ -55,12 +55,12 @@ async function place(checkout, people) {
 
 /**
  * Writes notes; `at(n)` is the issue to which the n-th user writes. `cpu` is the CPU time used meanwhile.
- * @param {Place} place
+ * @param {HotEstate} place
  * @param {number} seconds
  * @param {(n: number) => number} at
- * @returns {Promise<Row>}
+ * @returns {Promise<NotesRow>}
  */
-async function write({ estate, tokens, project, pids }, seconds, at) {
+async function writeNotes({ estate, tokens, project, pids }, seconds, at) {
   /** @type {(n: number) => import('./load.mjs').Request} */
   const next = (n) => ({
     method: 'POST',
@@ -76,9 +76,9 @@ async function write({ estate, tokens, project, pids }, seconds, at) {
 
 /**
  * Error of the issue's counter, plus one if its time of the last update is wrong.
- * @param {Place} place
+ * @param {HotEstate} place
  */
-async function wrong({ database, project }) {
+async function countCounterErrors({ database, project }) {
   const { rows } = await database.query(
     `select abs(i.public_notes_count - count(n.id)::integer) + (i.updated_at < max(n.created_at))::integer as wrong
      from issues i join notes n on n.noteable_id = i.id and n.noteable_type = 'Issue' and not n.system
@@ -91,9 +91,9 @@ async function wrong({ database, project }) {
 /**
  * @param {string} where
  * @param {string} name
- * @param {Row} row
+ * @param {NotesRow} row
  */
-function show(where, name, { rate, p50, p99, cpu, bad }) {
+function printRow(where, name, { rate, p50, p99, cpu, bad }) {
   const figures = [rate.toFixed(0), p50.toFixed(0), p99.toFixed(0), cpu.toFixed(2), bad];
   console.log(where.padEnd(9), name.padEnd(8), figures.map((one) => String(one).padStart(9)).join(' '));
 }
@@ -104,15 +104,15 @@ function show(where, name, { rate, p50, p99, cpu, bad }) {
  * @param {string} checkout
  * @param {{ seconds: number, concurrency: number }} options
  */
-async function turn(name, checkout, { seconds, concurrency }) {
-  const here = await place(checkout, concurrency);
+async function benchCheckout(name, checkout, { seconds, concurrency }) {
+  const here = await startHotEstate(checkout, concurrency);
   try {
-    await write(here, 2, (n) => n + 2);
-    show('separate', name, await write(here, seconds / 3, (n) => n + 2));
+    await writeNotes(here, 2, (n) => n + 2);
+    printRow('separate', name, await writeNotes(here, seconds / 3, (n) => n + 2));
     await quiet(here.pids, MOST_AT_REST);
-    const row = await write(here, seconds, () => 1);
-    show('one', name, row);
-    return { ...row, wrong: await wrong(here) };
+    const row = await writeNotes(here, seconds, () => 1);
+    printRow('one', name, row);
+    return { ...row, wrong: await countCounterErrors(here) };
   } finally {
     await here.end();
   }
@@ -128,12 +128,12 @@ const median = (values) => [...values].sort((a, b) => a - b)[Math.floor(values.l
 export async function benchHot({ root, against, rounds, seconds, concurrency }) {
   /** @type {Record<string, string>} */
   const checkouts = { rookery: root, ...(against ? { other: against } : {}) };
-  /** @type {Record<string, (Row & { wrong: number })[]>} */
+  /** @type {Record<string, (NotesRow & { wrong: number })[]>} */
   const rows = Object.fromEntries(Object.keys(checkouts).map((name) => [name, []]));
   console.log('          target     notes/s   p50 ms   p99 ms   CPU s/1,000   not 2xx');
   for (let round = 0; round < rounds; round += 1) {
     for (const [name, checkout] of Object.entries(checkouts))
-      rows[name]?.push(await turn(name, checkout, { seconds, concurrency }));
+      rows[name]?.push(await benchCheckout(name, checkout, { seconds, concurrency }));
   }
   if (against) {
     const ratios = (rows['rookery'] ?? []).map(({ rate }, round) => rate / (rows['other']?.[round]?.rate ?? NaN));

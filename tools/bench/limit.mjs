@@ -31,9 +31,9 @@ const app = Fastify();
 /** Users by request. @type {WeakMap<FastifyRequest<any>, User>} */
 const users = new WeakMap();
 /** @param {FastifyRequest<any>} request */
-const userOf = (request) => users.get(request)?.[0] ?? 0;
+const userIdOf = (request) => users.get(request)?.[0] ?? 0;
 /** @type {(name: string, text: string, values: unknown[]) => Promise<pg.QueryResult<any>>} */
-const named = (name, text, values) => pool.query({ name, text, values });
+const runNamedStatement = (name, text, values) => pool.query({ name, text, values });
 
 const string = { type: 'string' };
 const maybe = { type: ['string', 'null'] };
@@ -104,13 +104,13 @@ const todo = {
   },
 };
 /** @param {object} items */
-const list = (items) => ({ 200: { type: 'array', items } });
+const listResponse = (items) => ({ 200: { type: 'array', items } });
 
 /**
  * @param {Row} row
  * @param {string} prefix
  */
-const person = (row, prefix) => ({
+const toPerson = (row, prefix) => ({
   id: Number(row[`${prefix}id`]),
   username: row[`${prefix}username`],
   public_email: row[`${prefix}email`],
@@ -125,8 +125,8 @@ const person = (row, prefix) => ({
  * @param {Row} row
  * @param {number} caller
  */
-const author = (row, caller) => {
-  const shown = person(row, 'a_');
+const toNoteAuthor = (row, caller) => {
+  const shown = toPerson(row, 'a_');
   const real = shown.id === caller ? row.a_real : null;
   const email = real ?? shown.public_email ?? `${shown.id}-${shown.username}@users.noreply.${hostname}`;
   return { ...shown, email, created_at: row.a_since.toISOString() };
@@ -135,19 +135,19 @@ const author = (row, caller) => {
  * @param {string} alias
  * @param {string} prefix
  */
-const PERSON = (alias, prefix) =>
+const personColumns = (alias, prefix) =>
   `${alias}.id as ${prefix}id, ${alias}.username as ${prefix}username, ${alias}.public_email as ${prefix}email, ${alias}.name as ${prefix}name,
    ${alias}.state as ${prefix}state, ${alias}.avatar_url as ${prefix}avatar`;
 /**
  * @param {Row} row
  * @param {number} caller
  */
-const noteOf = (row, caller) => ({
+const toNote = (row, caller) => ({
   id: Number(row.id),
   type: null,
   body: row.body,
   attachment: null,
-  author: author(row, caller),
+  author: toNoteAuthor(row, caller),
   created_at: row.created_at.toISOString(),
   updated_at: row.updated_at.toISOString(),
   system: row.system,
@@ -169,13 +169,13 @@ app.addHook('onRequest', async (request, reply) => {
   users.set(request, user);
 });
 const NOTE = `n.id, n.body, n.created_at, n.updated_at, n.system, n.noteable_id, n.project_id, n.internal, n.imported_from,
-  ${PERSON('a', 'a_')}, a.notification_email as a_real, a.created_at as a_since`;
+  ${personColumns('a', 'a_')}, a.notification_email as a_real, a.created_at as a_since`;
 
 app.get(
   '/api/v4/projects/:id/issues/:iid/notes',
-  { schema: { response: list(note) } },
+  { schema: { response: listResponse(note) } },
   async (/** @type {FastifyRequest<Note>} */ request, reply) => {
-    const { rows } = await named(
+    const { rows } = await runNamedStatement(
       'r1',
       `select ${NOTE}, i.iid, i.public_notes_count as total from issues i
      join lateral (select * from notes where noteable_id = i.id and noteable_type = 'Issue' order by created_at desc, id desc limit 20) n on true
@@ -183,41 +183,41 @@ app.get(
       [request.params['id'], request.params['iid']],
     );
     reply.header('x-total', rows[0]?.total ?? 0);
-    return rows.map((row) => noteOf(row, userOf(request)));
+    return rows.map((row) => toNote(row, userIdOf(request)));
   },
 );
 app.get(
   '/api/v4/projects/:id/issues/:iid/notes/:note',
   { schema: { response: { 200: note } } },
   async (/** @type {FastifyRequest<Note>} */ request) => {
-    const { rows } = await named(
+    const { rows } = await runNamedStatement(
       'r2',
       `select ${NOTE}, i.iid from issues i join notes n on n.noteable_id = i.id and n.noteable_type = 'Issue'
      join directory_users a on a.id = n.author_id where i.project_id = $1 and i.iid = $2 and n.id = $3`,
       [request.params['id'], request.params['iid'], request.params['note']],
     );
-    return noteOf(rows[0], userOf(request));
+    return toNote(rows[0], userIdOf(request));
   },
 );
-app.get('/api/v4/todos', { schema: { response: list(todo) } }, async (request) => {
-  const { rows } = await named(
+app.get('/api/v4/todos', { schema: { response: listResponse(todo) } }, async (request) => {
+  const { rows } = await runNamedStatement(
     'r3',
     `select t.id, t.action, t.state, t.created_at, t.updated_at, n.body, n.id as note_id, p.id as p_id,
        p.description as p_description, p.name as p_name, p.path as p_path, p.created_at as p_since, s.full_name, s.full_path,
-       ${PERSON('a', 'a_')}, ${PERSON('b', 'b_')}, ${PERSON('c', 'c_')}, ${ISSUE_COLUMNS}
+       ${personColumns('a', 'a_')}, ${personColumns('b', 'b_')}, ${personColumns('c', 'c_')}, ${ISSUE_COLUMNS}
      from (select * from todos where user_id = $1 and state = 'pending' order by id desc limit 20) t
      join directory_projects p on p.id = t.project_id join directory_namespaces s on s.id = p.namespace_id
      join directory_users a on a.id = t.author_id join issues i on i.id = t.target_id
      join directory_users b on b.id = i.author_id left join directory_users c on c.id = i.closed_by_id
      left join notes n on n.id = t.note_id ${ISSUE_JOINS} order by t.id desc`,
-    [userOf(request)],
+    [userIdOf(request)],
   );
   return rows.map((row) => {
     const path = `${row.full_path}/${row.p_path}`;
-    const target = issueOf(row, { base, path, person });
+    const target = issueOf(row, { base, path, person: toPerson });
     return {
       id: Number(row.id),
-      author: person(row, 'a_'),
+      author: toPerson(row, 'a_'),
       action_name: row.action,
       target_type: 'Issue',
       target,
@@ -242,7 +242,7 @@ app.post(
   '/api/v4/projects/:id/issues/:iid/notes',
   { schema: { response: { 201: note } } },
   async (/** @type {FastifyRequest<Note>} */ request, reply) => {
-    const { rows } = await named(
+    const { rows } = await runNamedStatement(
       'w1',
       `with i as (update issues set public_notes_count = public_notes_count + 1, updated_at = now()
        where project_id = $1 and iid = $2 returning id, iid, title),
@@ -259,15 +259,15 @@ app.post(
       [
         request.params['id'],
         request.params['iid'],
-        userOf(request),
+        userIdOf(request),
         request.body.body,
         /@([\w.-]+)/.exec(request.body.body)?.[1],
         randomUUID(),
       ],
     );
-    if (rows[0].recipient) void smtp.sendMail(mailOf(rows[0]));
+    if (rows[0].recipient) void smtp.sendMail(toMentionMail(rows[0]));
     reply.code(201);
-    return noteOf(rows[0], userOf(request));
+    return toNote(rows[0], userIdOf(request));
   },
 );
 
@@ -275,7 +275,7 @@ app.post(
  * The product's e-mail about a mention.
  * @param {Row} row
  */
-function mailOf(row) {
+function toMentionMail(row) {
   const who = `${row.a_name} (@${row.a_username})`;
   const lead = `${who} commented on issue #${row.iid}: ${row.title}`;
   const thread = `<issue_${row.noteable_id}@${hostname}>`;

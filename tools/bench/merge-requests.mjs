@@ -56,7 +56,7 @@ const HELD = [
 ];
 
 /** A clone with which the benchmark pushes. */
-class Clone {
+class BenchClone {
   folder = mkdtempSync(join(sharedTemporary(), 'rookery-bench-clone-'));
 
   /** @param {string} url */
@@ -77,7 +77,8 @@ class Clone {
   }
 
   /**
-   * Writes commits to a branch. Returns the last one. Shape: contents of files by path, for each commit.
+   * Writes commits to a branch. `commits` maps paths to contents of files, for each commit. Returns the id of the last
+   * one.
    * @param {string} branch
    * @param {string | null} from
    * @param {Record<string, string>[]} commits
@@ -104,9 +105,9 @@ class Clone {
  * Creates the project with its code, and `total` rows of merge requests altogether.
  * @param {Estate} estate
  * @param {number} total
- * @returns {Promise<Seeded & { clone: Clone }>}
+ * @returns {Promise<Seeded & { clone: BenchClone }>}
  */
-async function seed(estate, total) {
+async function seedMergeRequests(estate, total) {
   const post = writerOf(estate);
   const reader = await makePerson(post, 'reader');
   const { id: group } = await post('/groups', { name: 'growth', path: 'growth' });
@@ -114,7 +115,7 @@ async function seed(estate, total) {
   await post(`/groups/${group}/members`, { user_id: reader.id, access_level: 40 });
   const url = new URL(`${estate.baseUrl}/${project.path_with_namespace}.git`);
   [url.username, url.password] = ['oauth2', estate.token];
-  const clone = new Clone(url.href);
+  const clone = new BenchClone(url.href);
   const main = clone.write('main', null, [{ 'README.md': 'Bench\n' }]);
   const textOf = (/** @type {number} */ file) =>
     Array.from({ length: LINES }, (_, n) => `line ${n} of file ${file}\n`).join('');
@@ -132,11 +133,11 @@ async function seed(estate, total) {
   const client = new pg.Client({ connectionString: estate.databases['collaboration'] });
   await client.connect();
   await client.query('set synchronous_commit = off');
-  await plan(client, project.id);
-  await fill(client, { from: 1, to: OWN, project: `${project.id}`, reader: reader.id });
+  await insertPlanningRows(client, project.id);
+  await insertMergeRequests(client, { from: 1, to: OWN, project: `${project.id}`, reader: reader.id });
   for (let from = OWN + 1; from <= total; from += BATCH) {
     const to = Math.min(total, from + BATCH - 1);
-    await fill(client, { from, to, project: `${OTHERS} + n / ${OWN}`, reader: OTHERS });
+    await insertMergeRequests(client, { from, to, project: `${OTHERS} + n / ${OWN}`, reader: OTHERS });
   }
   await client.query('vacuum analyze');
   await client.end();
@@ -149,7 +150,7 @@ async function seed(estate, total) {
  * @param {pg.Client} client
  * @param {number} project
  */
-async function plan(client, project) {
+async function insertPlanningRows(client, project) {
   await client.query(
     `insert into labels (id, project_id, title, description_html, color, text_color)
      select n, $1, 'Label ' || n, '', '#ff0000', '#ffffff' from generate_series(1, 200) n`,
@@ -179,7 +180,7 @@ async function plan(client, project) {
  * @param {pg.Client} client
  * @param {{ from: number, to: number, project: string, reader: number }} options
  */
-async function fill(client, { from, to, project, reader }) {
+async function insertMergeRequests(client, { from, to, project, reader }) {
   const numbers = `generate_series(${from}::bigint, ${to}::bigint) n`;
   const user = `case when n % 10 = 0 then ${reader}::bigint else 1 end`;
   const sha = `lpad(to_hex(n), 40, '0')`;
@@ -205,14 +206,14 @@ async function fill(client, { from, to, project, reader }) {
     await client.query(statement);
 }
 
-/** @typedef {Awaited<ReturnType<typeof seed>> & { baseUrl: string, estate: Estate }} Place */
+/** @typedef {Awaited<ReturnType<typeof seedMergeRequests>> & { baseUrl: string, estate: Estate }} SeededPlace */
 
 /**
- * @param {Place} place
+ * @param {SeededPlace} place
  * @param {string} path
  * @returns {Promise<{ ms: number, body: any }>}
  */
-async function get({ baseUrl, reader, words }, path) {
+async function getMergeRequest({ baseUrl, reader, words }, path) {
   const from = performance.now();
   const response = await fetch(`${baseUrl}/api/v4/projects/${words['PROJECT']}/merge_requests/${path}`, {
     headers: { 'private-token': reader.token },
@@ -223,19 +224,19 @@ async function get({ baseUrl, reader, words }, path) {
 }
 
 /**
- * Pushes to the source branch, and waits until the merge request is right. Shape: times of the push, and from its end.
- * Units: ms. Errors: it is not right within half a minute.
- * @param {Place} place
+ * Pushes to the source branch, and waits until the merge request is right. Returns the duration of the push, and the
+ * time from its end until then. Units: ms. Errors: it is not right within half a minute.
+ * @param {SeededPlace} place
  * @param {Record<string, string>[]} commits
  */
-async function push(place, commits) {
+async function pushAndWait(place, commits) {
   const { clone, words } = place;
   const head = clone.write('pushed', 'refs/heads/pushed^0', commits);
   const from = performance.now();
   clone.push('pushed');
   const pushed = performance.now();
   for (const end = Date.now() + 30_000; Date.now() < end; await delay(20)) {
-    const { body } = await get(place, `${words['PUSHED']}`);
+    const { body } = await getMergeRequest(place, `${words['PUSHED']}`);
     if (body.sha !== head || body.diff_refs.head_sha !== head || body.detailed_merge_status !== 'mergeable') continue;
     return { pushMs: pushed - from, rightMs: performance.now() - pushed };
   }
@@ -243,36 +244,36 @@ async function push(place, commits) {
 }
 
 /**
- * @param {Place} place
- * @param {string} text
+ * @param {SeededPlace} place
+ * @param {string} fromClause
  */
-async function count({ estate }, text) {
+async function countRows({ estate }, fromClause) {
   const client = new pg.Client({ connectionString: estate.databases['collaboration'] });
   await client.connect();
-  const { rows } = await client.query(`select count(*)::int as count from ${text}`);
+  const { rows } = await client.query(`select count(*)::int as count from ${fromClause}`);
   await client.end();
   return Number(rows[0].count);
 }
 
 /**
  * Measures pushes of many commits, and many pushes. Resolves to whether all goals are met.
- * @param {Place} place
+ * @param {SeededPlace} place
  * @param {number} rounds
  */
 async function measurePushes(place, rounds) {
   const versions = () =>
-    count(
+    countRows(
       place,
       `merge_request_versions v join merge_requests i on i.id = v.merge_request_id where i.title = 'pushed'`,
     );
-  const outdated = () => count(place, 'note_positions where not is_active');
-  const pushes = () => count(place, 'pushes');
+  const outdated = () => countRows(place, 'note_positions where not is_active');
+  const pushes = () => countRows(place, 'pushes');
   const before = { versions: await versions(), pushes: await pushes() };
   const times = [];
   for (let round = 0; round < rounds; round += 1) {
     const commits = Array.from({ length: COMMITS }, (_, n) => ({ [`added-${n % 100}.txt`]: `${round} ${n}\n` }));
     if (round === 0) commits.push({ 'code.txt': 'other\n' });
-    times.push(await push(place, commits));
+    times.push(await pushAndWait(place, commits));
   }
   const after = { versions: await versions(), pushes: await pushes(), outdated: await outdated() };
   const isCounted =
@@ -286,7 +287,7 @@ async function measurePushes(place, rounds) {
       ` versions, pushes and outdated threads ${isCounted ? 'right' : `wrong: ${JSON.stringify({ before, after })}`}`,
   );
   const from = performance.now();
-  for (let n = 0; n < 10; n += 1) await push(place, [{ 'last.txt': `${n}\n` }]);
+  for (let n = 0; n < 10; n += 1) await pushAndWait(place, [{ 'last.txt': `${n}\n` }]);
   const ms = performance.now() - from;
   const all = (await versions()) - after.versions;
   console.log(`ten pushes, each of them read: ${ms.toFixed(0)} ms, ${all} versions`);
@@ -298,16 +299,16 @@ async function measurePushes(place, rounds) {
  * @param {{ words: string[], rounds: number, count: number, entries: number }} options
  */
 export async function benchMergeRequests({ words, rounds, count: requests, entries }) {
-  /** @type {Clone[]} */
+  /** @type {BenchClone[]} */
   const clones = [];
   const { estates, end } = await startSeeded({ few: FEW, many: entries }, async (estate, total) => {
-    const place = await seed(estate, total);
+    const place = await seedMergeRequests(estate, total);
     clones.push(place.clone);
     return { ...place, estate };
   });
   try {
-    const few = /** @type {Place} */ (/** @type {unknown} */ (estates['few']));
-    const first = await get(few, `${few.words['WIDE']}/diffs?per_page=20`);
+    const few = /** @type {SeededPlace} */ (/** @type {unknown} */ (estates['few']));
+    const first = await getMergeRequest(few, `${few.words['WIDE']}/diffs?per_page=20`);
     console.log(
       `first page of the diffs of ${FILES} files, first read: ${first.ms.toFixed(0)} ms (goal ${DIFFS_GOAL})`,
     );

@@ -11,7 +11,7 @@
  * The exit code is 1 if a goal is missed.
  *
  * @import { Estate } from '../processes/estate.mjs'
- * @typedef {{ estate: Estate, group: number, project: number, headers: Record<string, string> }} Place
+ * @typedef {{ estate: Estate, group: number, project: number, headers: Record<string, string> }} BenchEstate
  * @typedef {{ rounds: number, count: number }} Options
  */
 import { fork } from 'node:child_process';
@@ -52,8 +52,8 @@ export async function benchPackages({ words, ...options }) {
   return isKept;
 }
 
-/** Starts an estate with a group of projects. @returns {Promise<Place>} */
-async function startPlace() {
+/** Starts an estate with a group of projects. @returns {Promise<BenchEstate>} */
+async function startBenchEstate() {
   const dataDir = mkdtempSync(join(sharedTemporary(), 'rookery-bench-'));
   const estate = await startEstate({ dataDir, port: await freePort(), env: WITHOUT_RATES });
   const post = writerOf(estate);
@@ -65,18 +65,18 @@ async function startPlace() {
   return { estate, group, project, headers: { 'private-token': reader.token } };
 }
 
-/** @param {Place} place */
-async function endPlace({ estate }) {
+/** @param {BenchEstate} place */
+async function stopBenchEstate({ estate }) {
   await estate.stop();
   await estate.discard();
 }
 
 /**
  * Runs statements on the database of the package service, once it has all projects.
- * @param {Place} place
+ * @param {BenchEstate} place
  * @param {string[]} statements
  */
-async function fill({ estate, project, headers }, statements) {
+async function runOnPackageDatabase({ estate, project, headers }, statements) {
   await fetch(`${estate.baseUrl}/api/v4/projects/${project + PROJECTS - 1}/packages`, { headers });
   const client = new pg.Client({ connectionString: estate.databases['package'] });
   await client.connect();
@@ -88,11 +88,11 @@ async function fill({ estate, project, headers }, statements) {
 
 /**
  * p50 of a read, in ms. Errors: an answer other than 2xx.
- * @param {Place} place
+ * @param {BenchEstate} place
  * @param {string} path
  * @param {{ count: number, headers?: Record<string, string> }} options
  */
-async function p50Of({ estate, headers }, path, { count, headers: more = {} }) {
+async function p50OfReads({ estate, headers }, path, { count, headers: more = {} }) {
   const asked = { method: /** @type {const} */ ('GET'), path: `/api/v4${path}`, headers: { ...headers, ...more } };
   const { p50, bad } = await load(estate.baseUrl, { concurrency: 1, count, next: () => asked });
   if (bad > 0 && !more['if-none-match']) throw new Error(`${bad} answers to GET ${path} were not 2xx`);
@@ -104,16 +104,16 @@ const median = (values) => [...values].sort((a, b) => a - b)[Math.floor(values.l
 
 /** @param {Options} options */
 async function benchLists({ rounds, count }) {
-  /** @type {Record<string, Place>} */
+  /** @type {Record<string, BenchEstate>} */
   const places = {};
   let isKept = true;
   try {
     for (const [size, total] of Object.entries(SIZES)) {
-      const place = await startPlace();
+      const place = await startBenchEstate();
       places[size] = place;
       const values = `${place.project} + n % ${PROJECTS}, 'npm', 'n' || n / 100, 'n' || n / 100, '1.0.' || n,
         now() - n * interval '1 second'`;
-      await fill(place, [
+      await runOnPackageDatabase(place, [
         `insert into packages (project_id, package_type, name, name_key, version, created_at)
          select ${values} from generate_series(1, ${total}) n`,
       ]);
@@ -124,7 +124,7 @@ async function benchLists({ rounds, count }) {
       const seen = { few: [], many: [] };
       for (let round = -1; round < rounds; round += 1) {
         for (const [size, place] of Object.entries(places)) {
-          const p50 = await p50Of(place, `/groups/${place.group}/packages${list}`, { count });
+          const p50 = await p50OfReads(place, `/groups/${place.group}/packages${list}`, { count });
           // The first round warms up.
           if (round >= 0) seen[size]?.push(p50);
         }
@@ -136,19 +136,19 @@ async function benchLists({ rounds, count }) {
     }
     return isKept;
   } finally {
-    for (const place of Object.values(places)) await endPlace(place);
+    for (const place of Object.values(places)) await stopBenchEstate(place);
   }
 }
 
 /** @param {Options} options */
 async function benchMetadata({ rounds, count }) {
-  const place = await startPlace();
+  const place = await startBenchEstate();
   try {
     const { project } = place;
     const manifest = `json_build_object('name', 'large', 'version', version, 'description', 'A package of many versions',
       'dependencies', json_build_object('one', '^1.0.0', 'two', '^2.0.0', 'three', '~3.1.0'), 'engines',
       json_build_object('node', '>=18'))::text`;
-    await fill(place, [
+    await runOnPackageDatabase(place, [
       `insert into packages (project_id, package_type, name, name_key, version, created_at)
        select ${project}, 'npm', 'large', 'large', '1.0.' || n, now() - n * interval '1 minute'
        from generate_series(1, ${VERSIONS}) n`,
@@ -167,20 +167,20 @@ async function benchMetadata({ rounds, count }) {
       /** @type {number[]} */
       const firsts = [];
       const pids = Object.values(place.estate.pids).filter((pid) => pid !== process.pid);
-      await fillGeneration(place);
-      await p50Of(place, path, { count: 10, headers });
+      await raiseIndexGeneration(place);
+      await p50OfReads(place, path, { count: 10, headers });
       const before = cpuSeconds(pids);
       for (let round = 0; round < rounds * 5; round += 1) {
-        await fillGeneration(place);
-        firsts.push(await p50Of(place, path, { count: 1, headers }));
+        await raiseIndexGeneration(place);
+        firsts.push(await p50OfReads(place, path, { count: 1, headers }));
       }
       const cpu = ((cpuSeconds(pids) - before) / firsts.length) * 1000;
       console.log(`  ${accept.padEnd(40)}CPU of the stack after a change: ${cpu.toFixed(1)} ms`);
-      const { etag } = await headOf(place, path, headers);
+      const { etag } = await fetchEtag(place, path, headers);
       const figures = {
         'after a change': median(firsts),
-        again: await p50Of(place, path, { count, headers }),
-        'not modified': await p50Of(place, path, { count, headers: { ...headers, 'if-none-match': etag } }),
+        again: await p50OfReads(place, path, { count, headers }),
+        'not modified': await p50OfReads(place, path, { count, headers: { ...headers, 'if-none-match': etag } }),
       };
       for (const [about, ms] of Object.entries(figures)) {
         if (ms > GOALS.metadataMs) isKept = false;
@@ -191,12 +191,12 @@ async function benchMetadata({ rounds, count }) {
     }
     return isKept;
   } finally {
-    await endPlace(place);
+    await stopBenchEstate(place);
   }
 }
 
-/** Notes a change of the package, so that its metadata is written again. @param {Place} place */
-async function fillGeneration({ estate }) {
+/** Notes a change of the package, so that its metadata is written again. @param {BenchEstate} place */
+async function raiseIndexGeneration({ estate }) {
   const client = new pg.Client({ connectionString: estate.databases['package'] });
   await client.connect();
   await client.query('update package_indexes set generation = generation + 1');
@@ -204,11 +204,11 @@ async function fillGeneration({ estate }) {
 }
 
 /**
- * @param {Place} place
+ * @param {BenchEstate} place
  * @param {string} path
  * @param {Record<string, string>} headers
  */
-async function headOf({ estate, headers: own }, path, headers) {
+async function fetchEtag({ estate, headers: own }, path, headers) {
   const response = await fetch(`${estate.baseUrl}/api/v4${path}`, { headers: { ...own, ...headers } });
   await response.arrayBuffer();
   const etag = response.headers.get('etag') ?? '';
@@ -221,10 +221,10 @@ async function headOf({ estate, headers: own }, path, headers) {
 
 /** @param {Options} options */
 async function benchDownload({ rounds }) {
-  const place = await startPlace();
+  const place = await startBenchEstate();
   const file = join(mkdtempSync(join(sharedTemporary(), 'rookery-bench-')), 'file.bin');
   writeFileSync(file, randomBytes(FILE_BYTES));
-  const servers = await startStatic(file);
+  const servers = await startStaticServers(file);
   try {
     const path = `/api/v4/projects/${place.project}/packages/generic/large/1.0.0/file.bin`;
     const up = await fetch(place.estate.baseUrl + path, {
@@ -244,7 +244,7 @@ async function benchDownload({ rounds }) {
       for (const [name, { origin, path: at, headers, pids }] of Object.entries(targets)) {
         const idle = await idleDraw(pids);
         const [from, before] = [performance.now(), cpuSeconds(pids)];
-        for (let count = 0; count < DOWNLOADS; count += 1) await download(origin + at, headers);
+        for (let count = 0; count < DOWNLOADS; count += 1) await downloadWholeFile(origin + at, headers);
         const used = cpuSeconds(pids) - before - (idle * (performance.now() - from)) / 1000;
         if (round >= 0) seen[name]?.push(used / DOWNLOADS);
       }
@@ -260,7 +260,7 @@ async function benchDownload({ rounds }) {
   } finally {
     servers.stop();
     rmSync(file, { force: true });
-    await endPlace(place);
+    await stopBenchEstate(place);
   }
 }
 
@@ -269,7 +269,7 @@ async function benchDownload({ rounds }) {
  * @param {string} url
  * @param {Record<string, string>} headers
  */
-async function download(url, headers) {
+async function downloadWholeFile(url, headers) {
   const { statusCode, body } = await request(url, { headers });
   let size = 0;
   for await (const chunk of body) size += chunk.length;
@@ -281,7 +281,7 @@ async function download(url, headers) {
  * Starts the static server and the hop before it.
  * @param {string} file
  */
-async function startStatic(file) {
+async function startStaticServers(file) {
   const program = fileURLToPath(new URL('static-server.mjs', import.meta.url));
   const ports = { server: await freePort(), hop: await freePort() };
   const start = async (/** @type {string[]} */ words) => {

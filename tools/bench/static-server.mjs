@@ -16,7 +16,7 @@ const serveFile = (_, response) => {
 };
 
 /** @returns {import('node:http').RequestListener} */
-function passOn() {
+function createForwarder() {
   const pool = new Pool(`http://127.0.0.1:${target}`);
   return (request, response) => {
     pool
@@ -28,4 +28,6 @@ function passOn() {
   };
 }
 
-createServer(kind === 'file' ? serveFile : passOn()).listen(Number(port), '127.0.0.1', () => process.send?.('ready'));
+createServer(kind === 'file' ? serveFile : createForwarder()).listen(Number(port), '127.0.0.1', () =>
+  process.send?.('ready'),
+);

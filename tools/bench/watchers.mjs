@@ -39,7 +39,7 @@ const FIRST_ID = 50_000_000;
  * @param {string} root
  * @param {Record<string, string>} env
  */
-async function start(root, env) {
+async function startCheckout(root, env) {
   const startEstate = await startEstateOf(root);
   const dataDir = mkdtempSync(join(sharedTemporary(), 'rookery-bench-'));
   const estate = await startEstate({ dataDir, port: await freePort(), env: { ...ROOM, ...env } });
@@ -59,8 +59,8 @@ function quantile(values, part) {
   return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * part))] ?? NaN;
 }
 
-/** Resident memory of a process. Units: MB. @param {number} pid */
-function memoryOf(pid) {
+/** Resident memory of a process. Units: MiB. @param {number} pid */
+function residentMib(pid) {
   const [, kb = '0'] = /VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8')) ?? [];
   return Number(kb) / 1024;
 }
@@ -90,7 +90,7 @@ async function addWatchers(database, group, count) {
  * Writes a note after a pause. Resolves to its id and to the duration of the request in ms.
  * @param {() => Promise<{ id: number }>} write
  */
-async function timed(write) {
+async function writeTimed(write) {
   await delay(PAUSE_MS);
   const at = performance.now();
   const { id } = await write();
@@ -98,11 +98,12 @@ async function timed(write) {
 }
 
 /**
- * Waits until an e-mail of a note is queued for each watcher. Shape: `queued` of them, and the seconds that it took.
+ * Waits until an e-mail of a note is queued for each watcher. Returns the number of `queued` e-mails and the seconds of
+ * the wait.
  * @param {pg.Client} database
  * @param {{ id: number, count: number, sample: () => void }} note  `sample` runs again and again meanwhile
  */
-async function queuedMails(database, { id, count, sample }) {
+async function waitForQueuedMails(database, { id, count, sample }) {
   const from = performance.now();
   for (let queued = 0; ; await delay(100)) {
     const { rows } = await database.query('select count(*)::integer as count from mails where note_id = $1', [id]);
@@ -118,12 +119,12 @@ async function queuedMails(database, { id, count, sample }) {
  * @param {{ root: string, rounds: number, count: number }} options
  */
 export async function benchWatchers({ root, rounds, count }) {
-  const { estate, database, post, end } = await start(root, { SMTP_URL: 'smtp://127.0.0.1:9' });
+  const { estate, database, post, end } = await startCheckout(root, { SMTP_URL: 'smtp://127.0.0.1:9' });
   try {
-    const [watched, quiet] = [await placeOf(post, 'watched'), await placeOf(post, 'quiet')];
+    const [watched, quiet] = [await createWatchedIssue(post, 'watched'), await createWatchedIssue(post, 'quiet')];
     await addWatchers(database, watched.group, count);
     for (let n = 0; n < WARM_NOTES; n += 1) await post(quiet.notes, { body: 'Warm' });
-    const memory = () => memoryOf(estate.pids['collaboration'] ?? 0);
+    const memory = () => residentMib(estate.pids['collaboration'] ?? 0);
     /** @type {[ratios: number[], times: number[]]} */
     const [ratios, times] = [[], []];
     const fewest = { queued: count };
@@ -133,11 +134,11 @@ export async function benchWatchers({ root, rounds, count }) {
       /** @type {[without: number[], with_: number[]]} */
       const [without, with_] = [[], []];
       for (let pair = 0; pair < PAIRS; pair += 1) {
-        without.push((await timed(() => post(quiet.notes, { body: 'Text' }))).ms);
-        const { id, ms } = await timed(() => post(watched.notes, { body: 'Text' }));
+        without.push((await writeTimed(() => post(quiet.notes, { body: 'Text' }))).ms);
+        const { id, ms } = await writeTimed(() => post(watched.notes, { body: 'Text' }));
         with_.push(ms);
         const sample = () => void (most = Math.max(most, memory()));
-        const { queued, seconds } = await queuedMails(database, { id, count, sample });
+        const { queued, seconds } = await waitForQueuedMails(database, { id, count, sample });
         times.push(seconds);
         fewest.queued = Math.min(fewest.queued, queued);
         await database.query('truncate mails');
@@ -165,7 +166,7 @@ export async function benchWatchers({ root, rounds, count }) {
  * @param {import('./writer.mjs').Post} post
  * @param {string} name
  */
-async function placeOf(post, name) {
+async function createWatchedIssue(post, name) {
   const { id: group } = await post('/groups', { name, path: name, visibility: 'public' });
   const { id: project } = await post('/projects', { name, namespace_id: group, visibility: 'public' });
   const { iid } = await post(`/projects/${project}/issues`, { title: 'Notes' });
@@ -173,7 +174,7 @@ async function placeOf(post, name) {
 }
 
 /** A mail server that keeps the arrival of each note's e-mail. @param {Map<number, number>} arrivals */
-async function startArrivals(arrivals) {
+async function startArrivalServer(arrivals) {
   const server = new SMTPServer({
     authOptional: true,
     disabledCommands: ['STARTTLS', 'AUTH'],
@@ -204,10 +205,10 @@ async function startArrivals(arrivals) {
 export async function benchEffects({ root, seconds, concurrency: rate }) {
   /** @type {Map<number, number>} */
   const mails = new Map();
-  const sink = await startArrivals(mails);
-  const { database, post, end } = await start(root, { SMTP_URL: sink.url });
+  const sink = await startArrivalServer(mails);
+  const { database, post, end } = await startCheckout(root, { SMTP_URL: sink.url });
   try {
-    const { notes } = await placeOf(post, 'effects');
+    const { notes } = await createWatchedIssue(post, 'effects');
     /** @type {Person[]} */
     const people = [];
     for (let n = 0; n < 100; n += 1) people.push(await makePerson(post, `seen${n}`));

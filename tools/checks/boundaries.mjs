@@ -2,8 +2,8 @@
  * Permitted imports, with reasons: the table behind the lint rules. A library or service may import only the libraries in
  * its row; a file of a service only the layers that its suffix allows. Each rule prints its reason.
  *
- * @typedef {{ regex: string, message: string, allowImportNames?: string[], allowTypeImports?: boolean }} Pattern
- * @typedef {{ files: string[], ignores?: string[], rules: Record<string, any> }} Block
+ * @typedef {{ regex: string, message: string, allowImportNames?: string[], allowTypeImports?: boolean }} ImportPattern
+ * @typedef {{ files: string[], ignores?: string[], rules: Record<string, any> }} LintBlock
  */
 const LIBRARIES = [
   'contracts',
@@ -103,12 +103,12 @@ const EDGE = '(controller|dto|presenter|permission|schema|consumer|job)';
 /** Suffixes that are neither inside nor edge: files that compose a service, and JSON of PostgreSQL, which both sides read. */
 const BETWEEN = '(shape|module|config|command|worker)';
 
-/** @param {Pattern[]} patterns */
-const restrict = (patterns) => ({ 'no-restricted-imports': ['error', { patterns }] });
+/** @param {ImportPattern[]} patterns */
+const restrictImports = (patterns) => ({ 'no-restricted-imports': ['error', { patterns }] });
 
 /**
- * Files that open connections without `libs/egress`: to processes, servers and databases of the estate, whose addresses
- * come from settings and never from users. Shape: patterns of files.
+ * Patterns of files that open connections without `libs/egress`: to processes, servers and databases of the estate,
+ * whose addresses come from settings and never from users.
  */
 const INSIDE_THE_ESTATE = [
   'libs/egress/src/**',
@@ -127,7 +127,7 @@ const CONNECTING = '^(undici|(node:)?(net|tls|http2?|https|dgram|dns)(/|$))';
 const OUTWARD =
   'Servers named by users are requested through Egress (@rookery/egress), which checks their addresses. For a server of the estate, add the file to tools/checks/boundaries.mjs.';
 
-/** Files that start other programs. Shape: patterns of files. */
+/** Patterns of files that start other programs. */
 const STARTS_PROGRAMS = ['libs/git/src/process/git-starter.ts', 'libs/testing/src/**'];
 const STARTING = {
   regex: '^(node:)?child_process$',
@@ -140,9 +140,9 @@ const STARTING = {
  * Lint rules against connections without egress, and against starting programs outside of `libs/git`. Both use one ESLint
  * rule, and a later block replaces the options of an earlier one, so the blocks combine them.
  */
-function outwardRules() {
+function outwardConnectionRules() {
   const files = ['libs/*/src/**/*.ts', 'apps/*/src/**/*.ts'];
-  /** @param {...Pattern} patterns */
+  /** @param {...ImportPattern} patterns */
   const closed = (...patterns) => ({ '@typescript-eslint/no-restricted-imports': ['error', { patterns }] });
   const connecting = { regex: CONNECTING, allowImportNames: ['isIP'], message: OUTWARD };
   const globals = ['fetch', 'WebSocket', 'EventSource'].map((name) => ({ name, message: OUTWARD }));
@@ -161,7 +161,7 @@ function outwardRules() {
  * Forbids imports of other services, in every spelling of the path.
  * @param {string} room
  */
-function otherServices(room) {
+function forbidOtherServices(room) {
   const names = Object.keys(ROOMS)
     .filter((other) => other.startsWith('apps/') && other !== room)
     .map((other) => other.slice('apps/'.length))
@@ -173,7 +173,7 @@ function otherServices(room) {
 }
 
 /** @param {string} room */
-function librariesOf(room) {
+function forbidOtherLibraries(room) {
   const { may, why } = ROOMS[room] ?? { may: [], why: 'it has no row in the table' };
   const own = room.startsWith('libs/') ? [room.slice('libs/'.length)] : [];
   const closed = LIBRARIES.filter((name) => !may.includes(name) && !own.includes(name));
@@ -229,15 +229,15 @@ const OUTSIDE = [
 
 /**
  * Flat-config blocks for eslint.config.mjs.
- * @returns {Block[]}
+ * @returns {LintBlock[]}
  */
 export function boundaryRules() {
   const blocks = Object.keys(ROOMS).map((room) => ({
     files: [`${room}/src/**/*.ts`],
     ignores: TESTS,
-    rules: restrict([
-      ...librariesOf(room),
-      ...(room === TOGETHER ? [] : [otherServices(room)]),
+    rules: restrictImports([
+      ...forbidOtherLibraries(room),
+      ...(room === TOGETHER ? [] : [forbidOtherServices(room)]),
       ...(room === 'libs/contracts' || room === 'libs/kernel' ? [FRAMEWORKS] : []),
     ]),
   }));
@@ -246,7 +246,7 @@ export function boundaryRules() {
     .map((room) => ({
       files: [`${room}/src/**/*.ts`],
       ignores: [...TESTS, ...OUTSIDE],
-      rules: restrict([...librariesOf(room), otherServices(room), ...INSIDE]),
+      rules: restrictImports([...forbidOtherLibraries(room), forbidOtherServices(room), ...INSIDE]),
     }));
-  return [...blocks, ...inside, ...outwardRules()];
+  return [...blocks, ...inside, ...outwardConnectionRules()];
 }

@@ -8,7 +8,7 @@
  *
  * @typedef {Map<string, string>} Anchors
  * @typedef {{ page(path: string): Anchors | null, decisions: Map<string, string | null>, doubles: string[] }} Targets
- * @typedef {(groups: Record<string, string>, targets: Targets, mayBeReplaced: boolean) => string[]} Check
+ * @typedef {(groups: Record<string, string>, targets: Targets, mayBeReplaced: boolean) => string[]} CitationCheck
  */
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -101,34 +101,34 @@ export function problemsOfList(text, targets, { mayBeReplaced = false } = {}) {
   for (let at = 0; ; at = separator.lastIndex) {
     const found = STICKY.map(({ kind, form }) => ((form.lastIndex = at), { kind, form, match: form.exec(text) }));
     const { kind, form, match } = found.find((one) => one.match !== null) ?? found[0] ?? {};
-    if (!kind || !form || !match) return [...problems, unknown(text.slice(at))];
+    if (!kind || !form || !match) return [...problems, unknownFormProblem(text.slice(at))];
     problems.push(...(CHECKS[kind]?.(match.groups ?? {}, targets, mayBeReplaced) ?? []));
     separator.lastIndex = form.lastIndex;
     const next = separator.exec(text);
-    if (next === null) return [...problems, unknown(text.slice(form.lastIndex))];
+    if (next === null) return [...problems, unknownFormProblem(text.slice(form.lastIndex))];
     if (next[0] === '') return problems;
   }
 }
 
 /** @param {string} text */
-const unknown = (text) => `"${text.trim()}" is no known form of a citation`;
+const unknownFormProblem = (text) => `"${text.trim()}" is no known form of a citation`;
 
 /**
  * The cited numbers; of a range, both ends.
  * @param {string | undefined} numbers
  */
-const eachOf = (numbers = '') => numbers.replaceAll(/ \([^()]*\)| row \d+|ADR /g, '').split(/, |-| to | and /);
+const citedNumbersOf = (numbers = '') => numbers.replaceAll(/ \([^()]*\)| row \d+|ADR /g, '').split(/, |-| to | and /);
 
-/** @type {Record<string, Check>} */
+/** @type {Record<string, CitationCheck>} */
 const CHECKS = {
   decisions: ({ numbers }, { decisions }, mayBeReplaced) =>
-    eachOf(numbers).flatMap((number) => {
+    citedNumbersOf(numbers).flatMap((number) => {
       if (!decisions.has(number)) return [`there is no ADR ${number}`];
       const later = decisions.get(number) ?? null;
       return later === null || mayBeReplaced ? [] : [`ADR ${number} was replaced by ADR ${later}`];
     }),
-  reference: ({ area, numbers }, targets) => missing(`docs/reference/${area}.md`, numbers, targets),
-  page: ({ page = '', numbers }, targets) => missing(page, numbers, targets),
+  reference: ({ area, numbers }, targets) => findMissingSections(`docs/reference/${area}.md`, numbers, targets),
+  page: ({ page = '', numbers }, targets) => findMissingSections(page, numbers, targets),
   requirements({ list = '' }, targets) {
     const anchors = targets.page('docs/requirements.md') ?? new Map();
     let area = '';
@@ -136,7 +136,7 @@ const CHECKS = {
       area = named ?? area;
       const text = anchors.get(`${area} §${section}`);
       if (text === undefined) return [`docs/requirements.md has no section ${area} §${section}`];
-      if (resource === undefined || isBold(text, resource)) return [];
+      if (resource === undefined || hasBoldWordLike(text, resource)) return [];
       return [`docs/requirements.md does not mention "${resource.trim()}" in ${area} §${section}`];
     });
   },
@@ -147,10 +147,10 @@ const CHECKS = {
  * @param {string | undefined} numbers
  * @param {Targets} targets
  */
-function missing(path, numbers, targets) {
+function findMissingSections(path, numbers, targets) {
   const anchors = targets.page(path);
   if (anchors === null) return [`there is no ${path}`];
-  return eachOf(numbers).flatMap((number) => (anchors.has(number) ? [] : [`${path} has no section ${number}`]));
+  return citedNumbersOf(numbers).flatMap((number) => (anchors.has(number) ? [] : [`${path} has no section ${number}`]));
 }
 
 /**
@@ -158,7 +158,7 @@ function missing(path, numbers, targets) {
  * @param {string} text
  * @param {string} resource
  */
-function isBold(text, resource) {
+function hasBoldWordLike(text, resource) {
   /** @param {string | undefined} word */
   const plain = (word = '') => word.trim().toLowerCase().replace(/\s+/g, ' ').replace(/s$/, '');
   const words = [...text.matchAll(/\*\*([^*]+)\*\*/g)].map(([, word]) => plain(word));

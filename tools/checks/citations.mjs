@@ -22,13 +22,13 @@ const EXAMPLES = /^tools\/checks\/(?:citation-forms\.mjs|citations\.mjs|test\/ci
 const TO_COME = /^to come(?:: (?:identity-and-import|packages-and-admin|repositories|work-tracking) \d+(?:\.\d+)*)?$/;
 
 /**
- * Problems of a repository. Shape: `path:line: problem`.
+ * Returns the problems of a repository, each as `path:line: problem`.
  * @param {string} root
  * @returns {string[]}
  */
 export function problemsOf(root) {
   const targets = targetsOf(root);
-  const found = filesOf(root).flatMap((path) => {
+  const found = listCheckedFiles(root).flatMap((path) => {
     const source = readFileSync(join(root, path), 'utf8');
     const links = extname(path) === '.md' ? problemsOfLinks(source, path, root) : [];
     return [...problemsOfText(source, path, targets), ...links].map(({ line, text }) => `${path}:${line}: ${text}`);
@@ -37,7 +37,7 @@ export function problemsOf(root) {
 }
 
 /** @param {string} root */
-function filesOf(root) {
+function listCheckedFiles(root) {
   /**
    * @param {string} folder
    * @returns {string[]}
@@ -60,7 +60,7 @@ const PROSE_GOES_ON = /^[ \t]*(?![-*|#>]|\d+\. |\s*$)/;
  * @param {string} source
  * @param {string} path
  */
-function runningText(source, path) {
+function toRunningText(source, path) {
   const goesOn = extname(path) === '.md' ? PROSE_GOES_ON : CODE_GOES_ON;
   /** @type {number[]} */
   const starts = [];
@@ -84,7 +84,7 @@ const SOURCE_LIST = /\bSource: ?((?:[^.:\n*]|\.(?=\d|md\b)|:(?! )|\*(?!\/))*)/g;
  * @param {Targets} targets
  */
 export function problemsOfText(source, path, targets) {
-  const { text, lineOf } = runningText(source, path);
+  const { text, lineOf } = toRunningText(source, path);
   const how = { mayBeReplaced: path.startsWith('docs/adr/') };
   /** @type {Problem[]} */
   const found = [];
@@ -125,7 +125,7 @@ export function problemsOfLinks(markdown, path, root) {
     const to = file === '' ? path : join(dirname(path), decodeURIComponent(file));
     const line = prose.slice(0, index).split('\n').length;
     if (!existsSync(join(root, to))) return [{ line, text: `the link to ${target} has no target` }];
-    if (heading === undefined || slugsOf(readFileSync(join(root, to), 'utf8')).has(heading)) return [];
+    if (heading === undefined || headingSlugsOf(readFileSync(join(root, to), 'utf8')).has(heading)) return [];
     return [{ line, text: `${to} has no heading #${heading}` }];
   });
 }
@@ -134,7 +134,7 @@ export function problemsOfLinks(markdown, path, root) {
  * Anchors of headings, in the form that common hosts use.
  * @param {string} markdown
  */
-function slugsOf(markdown) {
+function headingSlugsOf(markdown) {
   const headings = [...markdown.matchAll(/^#{1,6} (.*)$/gm)].map(([, heading = '']) => heading);
   return new Set(
     headings.map((text) =>

@@ -13,9 +13,9 @@
  *
  * @import { Exceptions, Placement, Plan, Rule } from './distribution-plan.mjs'
  * @typedef {{ kind: string, name: string, columns: string[], to: string | null, toColumns: string[] }} SchemaRule
- * @typedef {{ required: string[], optional: string[], rules: SchemaRule[] }} Table
- * @typedef {Map<string, Table>} Schema  by name of the table
- * @typedef {{ name: string, sql: string }} Statement
+ * @typedef {{ required: string[], optional: string[], rules: SchemaRule[] }} TableSchema
+ * @typedef {Map<string, TableSchema>} Schema  by name of the table
+ * @typedef {{ name: string, sql: string }} HotStatement
  * @typedef {{ rule: Rule, subject: string, table: string, text: string }} Violation
  */
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
@@ -34,7 +34,7 @@ const UNIQUE = ['primary key', 'unique', 'exclusion'];
 export function parseSchema(text) {
   /** @type {Schema} */
   const schema = new Map();
-  /** @type {Table} */
+  /** @type {TableSchema} */
   let table = { required: [], optional: [], rules: [] };
   for (const line of text.split('\n')) {
     if (/^\w/.test(line)) schema.set(line, (table = { required: [], optional: [], rules: [] }));
@@ -74,7 +74,7 @@ export function unplacedTables(plan, service, schema) {
 export function schemaViolations(plan, service, schema) {
   return [...schema].flatMap(([table, { required, optional, rules }]) => {
     const placement = placementOf(plan, service, table);
-    const key = keyOf(placement);
+    const key = distributionKeyOf(placement);
     /** @type {(rule: Rule, subject: string, problem: string) => Violation} */
     const violation = (rule, subject, problem) => ({ rule, subject, table, text: `${service}: ${problem}` });
     if (key !== undefined && !required.includes(key) && !optional.includes(key))
@@ -83,7 +83,11 @@ export function schemaViolations(plan, service, schema) {
     return [
       ...(empty ? [violation('optional key', table, `${table}.${key} is the key and may be null`)] : []),
       ...rules
-        .filter((rule) => (rule.to === null ? lacksKey(rule, key) : leavesPart(rule, plan, service, schema, placement)))
+        .filter((rule) =>
+          rule.to === null
+            ? isUniqueWithoutKey(rule, key)
+            : canReferenceOtherPart(rule, plan, service, schema, placement),
+        )
         .map(({ kind, name, columns }) =>
           violation(
             'rule',
@@ -96,7 +100,7 @@ export function schemaViolations(plan, service, schema) {
 }
 
 /** @param {Placement | undefined} placement */
-function keyOf(placement) {
+function distributionKeyOf(placement) {
   return placement?.kind === 'distributed' ? placement.key : undefined;
 }
 
@@ -105,12 +109,12 @@ function keyOf(placement) {
  * @param {SchemaRule} rule
  * @param {string | undefined} key
  */
-function lacksKey({ kind, columns }, key) {
+function isUniqueWithoutKey({ kind, columns }, key) {
   return key !== undefined && UNIQUE.includes(kind) && !columns.includes(key);
 }
 
 /** @type {(rule: SchemaRule, plan: Plan, service: string, schema: Schema, from: Placement | undefined) => boolean} */
-function leavesPart({ columns, to, toColumns }, plan, service, schema, from) {
+function canReferenceOtherPart({ columns, to, toColumns }, plan, service, schema, from) {
   const target = placementOf(plan, service, to ?? '');
   if (from?.kind !== 'distributed') return target?.kind === 'distributed';
   if (target?.kind !== 'distributed') return target?.kind !== 'reference';
@@ -123,7 +127,7 @@ function leavesPart({ columns, to, toColumns }, plan, service, schema, from) {
  * @param {Plan} plan
  * @param {string} service
  * @param {Schema} schema
- * @param {Statement[]} statements
+ * @param {HotStatement[]} statements
  * @returns {Violation[]}
  */
 export function statementViolations(plan, service, schema, statements) {
@@ -136,7 +140,7 @@ export function statementViolations(plan, service, schema, statements) {
     columnsOf,
     /** @param {string} table */
     keyOf: (table) => {
-      const key = schema.has(table) ? keyOf(placementOf(plan, service, table)) : undefined;
+      const key = schema.has(table) ? distributionKeyOf(placementOf(plan, service, table)) : undefined;
       return key !== undefined && columnsOf(table).includes(key) ? key : undefined;
     },
   };
@@ -175,7 +179,7 @@ export function compareWithExceptions(violations, exceptions) {
  * Hot statements of a service, and the number of plans whose statement is not kept as a text.
  * @param {string} folder
  */
-function readStatements(folder) {
+function readHotStatements(folder) {
   const files = readdirSync(folder, { recursive: true, encoding: 'utf8' }).sort();
   const statements = files
     .filter((name) => name.endsWith('.sql'))
@@ -198,7 +202,7 @@ if (process.argv[1] === fileURLToPath(import.meta.url)) {
   for (const service of services.filter((name) => !plan.whole.has(name))) {
     const golden = join(root, 'apps', service, 'test/golden');
     const schema = parseSchema(readFileSync(join(golden, 'schema/keys.txt'), 'utf8'));
-    const { statements, unkept } = readStatements(golden);
+    const { statements, unkept } = readHotStatements(golden);
     problems.push(...unplacedTables(plan, service, schema));
     violations.push(...schemaViolations(plan, service, schema));
     violations.push(...statementViolations(plan, service, schema, statements));

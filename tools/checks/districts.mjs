@@ -5,7 +5,7 @@
  */
 
 /**
- * Shape: service -> district -> the districts below it that its wings may use.
+ * Maps a service to its districts, and each district to the districts below it that its wings may use.
  * @type {Record<string, Record<string, string[]>>}
  */
 export const DISTRICTS = {

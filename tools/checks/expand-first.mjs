@@ -11,7 +11,7 @@
  * dropped, which must be the previous release or an older one; `Former writes: <reason>` says why writes of the previous
  * release keep a new constraint. Source: ADR 0023.
  *
- * @typedef {{ release: string | null, commit: string, last: Record<string, number> }} Released The previous release, null
+ * @typedef {{ release: string | null, commit: string, last: Record<string, number> }} ReleasedMigrations The previous release, null
  *   before the first one; its commit, with which `npm run drill -- upgrade` runs; and by workspace the number of its last
  *   migration.
  * @typedef {{ name: string, number: number, texts: string[], comment: string }} Migration
@@ -55,9 +55,9 @@ const RESTRICTIVE = [
  * @param {string} sql
  * @returns {string[]}
  */
-function statementsOf(sql) {
+function splitStatements(sql) {
   const plain = sql.replaceAll(/--[^\n]*/g, '');
-  return parts(plain, ';');
+  return splitOutsideQuotes(plain, ';');
 }
 
 /**
@@ -66,7 +66,7 @@ function statementsOf(sql) {
  * @param {string} separator
  * @returns {string[]}
  */
-function parts(text, separator) {
+function splitOutsideQuotes(text, separator) {
   /** @type {string[]} */
   const found = [''];
   let depth = 0;
@@ -84,15 +84,19 @@ function parts(text, separator) {
  * @param {string} statement
  * @returns {{ table: string | null, action: string, isPart: boolean }[]}
  */
-function actionsOf(statement) {
+function tableActionsOf(statement) {
   const alter = /^alter\s+table\s+(?:if\s+exists\s+)?(?:only\s+)?(\S+)\s+([\s\S]+)$/i.exec(statement);
   if (alter) {
     const [, table = '', actions = ''] = alter;
-    return parts(actions, ',').map((action) => ({ table, action, isPart: true }));
+    return splitOutsideQuotes(actions, ',').map((action) => ({ table, action, isPart: true }));
   }
   const dropped = /^drop\s+table\s+(?:if\s+exists\s+)?([\s\S]+?)(?:\s+cascade)?$/i.exec(statement);
   if (dropped)
-    return parts(dropped[1] ?? '', ',').map((table) => ({ table, action: `drop table ${table}`, isPart: false }));
+    return splitOutsideQuotes(dropped[1] ?? '', ',').map((table) => ({
+      table,
+      action: `drop table ${table}`,
+      isPart: false,
+    }));
   const indexed = /^create\s+unique\s+index\b[\s\S]*?\bon\s+(?:only\s+)?([a-z_][\w.]*)/i.exec(statement);
   return [{ table: indexed?.[1] ?? null, action: statement, isPart: false }];
 }
@@ -112,7 +116,7 @@ export function migrationsOf(text) {
     const nodes = [...declaration.members, ...(classes.length === 1 ? others : [])];
     const texts = nodes
       .filter((node) => !(ts.isMethodDeclaration(node) && node.name.getText() === 'down'))
-      .flatMap(literalsOf);
+      .flatMap(stringLiteralsIn);
     const comment = text.slice(declaration.getFullStart(), declaration.getStart());
     return { name, number: Number(name.slice(-13)), texts, comment };
   });
@@ -122,14 +126,14 @@ export function migrationsOf(text) {
  * @param {ts.Node} node
  * @returns {string[]}
  */
-function literalsOf(node) {
+function stringLiteralsIn(node) {
   if (ts.isImportDeclaration(node)) return [];
   if (ts.isStringLiteral(node) || ts.isNoSubstitutionTemplateLiteral(node)) return [node.text];
   if (ts.isTemplateExpression(node))
     return [node.head.text + node.templateSpans.map((span) => `placeholder${span.literal.text}`).join('')];
   /** @type {string[]} */
   const found = [];
-  ts.forEachChild(node, (child) => void found.push(...literalsOf(child)));
+  ts.forEachChild(node, (child) => void found.push(...stringLiteralsIn(child)));
   return found;
 }
 
@@ -148,10 +152,10 @@ export function violationsOf(migrations, last, release) {
     const contracts = /^[ *]*Contracts: (\d+\.\d+\.\d+)/m.exec(comment)?.[1];
     const isLater = contracts !== undefined && release !== null && compare(contracts, release) <= 0;
     const keepsWrites = /^[ *]*Former writes: \S/m.test(comment);
-    return texts.flatMap(statementsOf).flatMap((statement) => {
+    return texts.flatMap(splitStatements).flatMap((statement) => {
       const table = /^create\s+(?:unlogged\s+)?table\s+(?:if\s+not\s+exists\s+)?([a-z_][\w.]*)/i.exec(statement)?.[1];
       if (table) created.add(table);
-      return actionsOf(statement).flatMap(({ table: changed, action, isPart }) => {
+      return tableActionsOf(statement).flatMap(({ table: changed, action, isPart }) => {
         if (changed !== null && created.has(changed)) return [];
         /** @param {{ form: RegExp, ofTable?: boolean }} rule */
         const breaks = ({ form, ofTable = false }) => ofTable === isPart && form.test(action);
@@ -190,7 +194,7 @@ if (process.argv[1] && import.meta.url === pathToFileURL(resolve(process.argv[1]
     const commit = execFileSync('git', ['-C', root, 'rev-parse', 'HEAD'], { encoding: 'utf8' }).trim();
     writeFileSync(join(root, FILE), `${JSON.stringify({ release: version, commit, last }, null, 2)}\n`);
   } else {
-    /** @type {Released} */
+    /** @type {ReleasedMigrations} */
     const { release, last } = JSON.parse(readFileSync(join(root, FILE), 'utf8'));
     const violations = [...all].flatMap(([name, list]) =>
       violationsOf(list, last[name] ?? 0, release).map((text) => `${name}: ${text}`),

@@ -24,30 +24,30 @@ const SECRETS =
 const WORKLOADS = ['Deployment', 'StatefulSet', 'Job'];
 
 /** @param {Manifest[]} objects @param {...string} kinds */
-const ofKind = (objects, ...kinds) => objects.filter(({ kind }) => kinds.includes(kind));
+const objectsOfKind = (objects, ...kinds) => objects.filter(({ kind }) => kinds.includes(kind));
 /** @param {Manifest} workload */
-const podOf = (workload) => workload.spec.template.spec;
+const podSpecOf = (workload) => workload.spec.template.spec;
 /** @param {Manifest} workload */
 const labelsOf = (workload) => workload.spec.template.metadata?.labels ?? {};
 /** @param {Manifest} selector @param {Record<string, string>} labels */
-function selects({ matchLabels = {}, matchExpressions = [] }, labels) {
+function matchesSelector({ matchLabels = {}, matchExpressions = [] }, labels) {
   return (
     Object.entries(matchLabels).every(([key, value]) => labels[key] === value) &&
     matchExpressions.every((/** @type {any} */ { key, values }) => values.includes(labels[key]))
   );
 }
 /** @param {Manifest[]} objects @param {string} kind @param {string} name */
-const exists = (objects, kind, name) => objects.some((one) => one.kind === kind && one.metadata.name === name);
+const hasObject = (objects, kind, name) => objects.some((one) => one.kind === kind && one.metadata.name === name);
 /** @param {Manifest} workload @param {string} name */
-const settingOf = (workload, name) =>
-  podOf(workload)
+const environmentValueOf = (workload, name) =>
+  podSpecOf(workload)
     .containers.flatMap((/** @type {any} */ { env = [] }) => env)
     .find((/** @type {any} */ one) => one.name === name)?.value;
 
 /** @type {Rule} */
 function podsAreRestricted(objects, complain) {
-  for (const workload of ofKind(objects, ...WORKLOADS)) {
-    const pod = podOf(workload);
+  for (const workload of objectsOfKind(objects, ...WORKLOADS)) {
+    const pod = podSpecOf(workload);
     const context = pod.securityContext ?? {};
     if (context.runAsNonRoot !== true || !Number.isInteger(context.runAsUser) || context.runAsUser === 0)
       complain(workload, 'runs as root, or without a numeric user');
@@ -68,8 +68,8 @@ function podsAreRestricted(objects, complain) {
 
 /** @type {Rule} */
 function containersAreBounded(objects, complain) {
-  for (const workload of ofKind(objects, ...WORKLOADS))
-    for (const { image, resources = {}, env = [] } of podOf(workload).containers) {
+  for (const workload of objectsOfKind(objects, ...WORKLOADS))
+    for (const { image, resources = {}, env = [] } of podSpecOf(workload).containers) {
       if (!/(?:@sha256:[0-9a-f]{64}|:[\w][\w.-]*)$/.test(image) || image.endsWith(':latest'))
         complain(workload, `has an image without a fixed tag: ${image}`);
       if (!resources.requests?.cpu || !resources.requests?.memory) complain(workload, 'requests no CPU or memory');
@@ -82,25 +82,25 @@ function containersAreBounded(objects, complain) {
 
 /** @type {Rule} */
 function temporaryFilesFit(objects, complain) {
-  for (const workload of ofKind(objects, ...WORKLOADS)) {
-    const { containers, volumes = [] } = podOf(workload);
-    const limit = gibibytes(containers[0].resources?.limits?.['ephemeral-storage']);
+  for (const workload of objectsOfKind(objects, ...WORKLOADS)) {
+    const { containers, volumes = [] } = podSpecOf(workload);
+    const limit = parseGibibytes(containers[0].resources?.limits?.['ephemeral-storage']);
     for (const { name, emptyDir } of volumes)
-      if (emptyDir && limit !== null && !((gibibytes(emptyDir.sizeLimit) ?? 0) < limit))
+      if (emptyDir && limit !== null && !((parseGibibytes(emptyDir.sizeLimit) ?? 0) < limit))
         complain(workload, `is evicted before its volume ${name} is full`);
   }
 }
 
 /** @param {string | undefined} quantity */
-function gibibytes(quantity) {
+function parseGibibytes(quantity) {
   const [, count] = /^(\d+)Gi$/.exec(quantity ?? '') ?? [];
   return count === undefined ? null : Number(count);
 }
 
 /** @type {Rule} */
 function deploymentsStayAvailable(objects, complain) {
-  for (const workload of ofKind(objects, 'Deployment')) {
-    const pod = podOf(workload);
+  for (const workload of objectsOfKind(objects, 'Deployment')) {
+    const pod = podSpecOf(workload);
     const [{ ports = [], startupProbe, livenessProbe, readinessProbe }] = pod.containers;
     const probes = [startupProbe, livenessProbe, readinessProbe];
     if (!probes.every((probe) => probe?.httpGet)) complain(workload, 'lacks a probe');
@@ -118,24 +118,24 @@ function deploymentsStayAvailable(objects, complain) {
     const keys = (pod.topologySpreadConstraints ?? []).map((/** @type {any} */ one) => one.topologyKey);
     for (const key of ['kubernetes.io/hostname', 'topology.kubernetes.io/zone'])
       if (!keys.includes(key)) complain(workload, `is not spread over ${key}`);
-    const budgets = ofKind(objects, 'PodDisruptionBudget').filter(({ spec }) =>
-      selects(spec.selector, labelsOf(workload)),
+    const budgets = objectsOfKind(objects, 'PodDisruptionBudget').filter(({ spec }) =>
+      matchesSelector(spec.selector, labelsOf(workload)),
     );
     if (budgets.length !== 1) complain(workload, `has ${budgets.length} disruption budgets`);
     if (!((pod.terminationGracePeriodSeconds ?? 30) >= 60)) complain(workload, 'is killed before its requests end');
-    if (!pod.priorityClassName || !exists(objects, 'PriorityClass', pod.priorityClassName))
+    if (!pod.priorityClassName || !hasObject(objects, 'PriorityClass', pod.priorityClassName))
       complain(workload, 'has no priority class');
   }
 }
 
 /** @type {Rule} */
 function jobsSurviveReleases(objects, complain) {
-  for (const job of ofKind(objects, 'Job')) {
+  for (const job of objectsOfKind(objects, 'Job')) {
     const { backoffLimit, activeDeadlineSeconds, ttlSecondsAfterFinished } = job.spec;
     if (!/-\d+-\d+-\d+$/.test(job.metadata.name)) complain(job, 'has no release in its name');
     if ([backoffLimit, activeDeadlineSeconds, ttlSecondsAfterFinished].includes(undefined))
       complain(job, 'has no limit of tries and time');
-    const hashed = podOf(job).containers.some((/** @type {any} */ { envFrom = [] }) =>
+    const hashed = podSpecOf(job).containers.some((/** @type {any} */ { envFrom = [] }) =>
       envFrom.some((/** @type {any} */ { configMapRef }) => /-[a-z0-9]{10}$/.test(configMapRef?.name ?? '')),
     );
     if (hashed) complain(job, 'changes with the settings, which a Job cannot');
@@ -144,13 +144,13 @@ function jobsSurviveReleases(objects, complain) {
 
 /** @type {Rule} */
 function referencesExist(objects, complain) {
-  for (const workload of ofKind(objects, ...WORKLOADS)) {
-    if (workload.spec.selector && !selects(workload.spec.selector, labelsOf(workload)))
+  for (const workload of objectsOfKind(objects, ...WORKLOADS)) {
+    if (workload.spec.selector && !matchesSelector(workload.spec.selector, labelsOf(workload)))
       complain(workload, 'does not select its own pods');
-    const { containers, volumes = [] } = podOf(workload);
+    const { containers, volumes = [] } = podSpecOf(workload);
     for (const { envFrom = [], volumeMounts = [] } of containers) {
       for (const { configMapRef } of envFrom)
-        if (configMapRef && !exists(objects, 'ConfigMap', configMapRef.name))
+        if (configMapRef && !hasObject(objects, 'ConfigMap', configMapRef.name))
           complain(workload, `reads the unknown ConfigMap ${configMapRef.name}`);
       for (const { name } of volumeMounts)
         if (!volumes.some((/** @type {any} */ volume) => volume.name === name))
@@ -159,36 +159,38 @@ function referencesExist(objects, complain) {
     for (const { secret, persistentVolumeClaim: claim } of volumes) {
       // CloudNativePG makes the secret `<cluster>-ca`.
       const cluster = /^(.+)-ca$/.exec(secret?.secretName)?.[1] ?? '';
-      if (secret && !SECRETS.test(secret.secretName) && !exists(objects, 'Cluster', cluster))
+      if (secret && !SECRETS.test(secret.secretName) && !hasObject(objects, 'Cluster', cluster))
         complain(workload, `mounts the unknown secret ${secret.secretName}`);
-      if (claim && !exists(objects, 'PersistentVolumeClaim', claim.claimName))
+      if (claim && !hasObject(objects, 'PersistentVolumeClaim', claim.claimName))
         complain(workload, `mounts the unknown claim ${claim.claimName}`);
     }
   }
-  for (const secret of ofKind(objects, 'Secret')) complain(secret, 'is a literal secret');
+  for (const secret of objectsOfKind(objects, 'Secret')) complain(secret, 'is a literal secret');
 }
 
 /** @type {Rule} */
 function servicesReachPods(objects, complain) {
-  for (const service of ofKind(objects, 'Service')) {
+  for (const service of objectsOfKind(objects, 'Service')) {
     const { selector = {}, ports = [] } = service.spec;
-    const targets = ofKind(objects, 'Deployment').filter((one) => selects({ matchLabels: selector }, labelsOf(one)));
+    const targets = objectsOfKind(objects, 'Deployment').filter((one) =>
+      matchesSelector({ matchLabels: selector }, labelsOf(one)),
+    );
     if (targets.length === 0) complain(service, 'selects no pods');
     for (const { name, targetPort } of ports)
       if (
         !targets.every((one) =>
-          podOf(one).containers[0].ports.some((/** @type {any} */ port) => port.name === targetPort),
+          podSpecOf(one).containers[0].ports.some((/** @type {any} */ port) => port.name === targetPort),
         )
       )
         complain(service, `leads to the unknown port ${targetPort} (${name})`);
     if (service.metadata.name === 'gateway' && ports.length !== 1) complain(service, 'publishes more than the API');
   }
-  for (const ingress of ofKind(objects, 'Ingress')) {
+  for (const ingress of objectsOfKind(objects, 'Ingress')) {
     const hosts = (ingress.spec.tls ?? []).flatMap((/** @type {any} */ one) => one.hosts);
     for (const { host, http } of ingress.spec.rules) {
       if (!hosts.includes(host)) complain(ingress, `serves ${host} without TLS`);
       for (const { backend } of http.paths) {
-        const found = ofKind(objects, 'Service').find(({ metadata }) => metadata.name === backend.service.name);
+        const found = objectsOfKind(objects, 'Service').find(({ metadata }) => metadata.name === backend.service.name);
         if (!found?.spec.ports.some((/** @type {any} */ port) => port.name === backend.service.port.name))
           complain(ingress, 'leads to no service');
       }
@@ -198,10 +200,10 @@ function servicesReachPods(objects, complain) {
 
 /** @type {Rule} */
 function scalingFits(objects, complain) {
-  const scalers = ofKind(objects, 'HorizontalPodAutoscaler');
+  const scalers = objectsOfKind(objects, 'HorizontalPodAutoscaler');
   for (const scaler of scalers) {
     const { scaleTargetRef: target, minReplicas, maxReplicas } = scaler.spec;
-    const deployment = ofKind(objects, 'Deployment').find(({ metadata }) => metadata.name === target.name);
+    const deployment = objectsOfKind(objects, 'Deployment').find(({ metadata }) => metadata.name === target.name);
     if (!deployment) complain(scaler, `scales the unknown Deployment ${target.name}`);
     else if (deployment.spec.replicas !== minReplicas)
       complain(scaler, 'and its Deployment differ in the smallest number');
@@ -209,23 +211,26 @@ function scalingFits(objects, complain) {
     if (target.name !== 'gateway' && needed > CONNECTIONS)
       complain(scaler, `needs ${needed} connections of ${CONNECTIONS}`);
   }
-  const gateway = ofKind(objects, 'Deployment').find(({ metadata }) => metadata.name === 'gateway');
+  const gateway = objectsOfKind(objects, 'Deployment').find(({ metadata }) => metadata.name === 'gateway');
   if (!gateway) return;
-  if (settingOf(gateway, 'GATEWAY_REPLICAS_COUNT') !== String(gateway.spec.replicas))
+  if (environmentValueOf(gateway, 'GATEWAY_REPLICAS_COUNT') !== String(gateway.spec.replicas))
     complain(gateway, 'divides rates by another number than that of its replicas');
-  if (exists(objects, 'Ingress', 'gateway') && !(Number(settingOf(gateway, 'GATEWAY_TRUSTED_PROXIES_COUNT')) >= 1))
+  if (
+    hasObject(objects, 'Ingress', 'gateway') &&
+    !(Number(environmentValueOf(gateway, 'GATEWAY_TRUSTED_PROXIES_COUNT')) >= 1)
+  )
     complain(gateway, 'takes the Ingress for its only client');
 }
 
 /** @type {Rule} */
 function namespaceIsClosed(objects, complain) {
-  for (const namespace of ofKind(objects, 'Namespace'))
+  for (const namespace of objectsOfKind(objects, 'Namespace'))
     if (namespace.metadata.labels?.['pod-security.kubernetes.io/enforce'] !== 'restricted')
       complain(namespace, 'does not enforce restricted pods');
-  const policies = ofKind(objects, 'NetworkPolicy');
-  for (const workload of ofKind(objects, ...WORKLOADS)) {
+  const policies = objectsOfKind(objects, 'NetworkPolicy');
+  for (const workload of objectsOfKind(objects, ...WORKLOADS)) {
     const types = policies
-      .filter(({ spec }) => selects(spec.podSelector, labelsOf(workload)))
+      .filter(({ spec }) => matchesSelector(spec.podSelector, labelsOf(workload)))
       .flatMap(({ spec }) => spec.policyTypes);
     if (!types.includes('Egress')) complain(workload, 'may connect anywhere');
     const isOpen = workload.kind === 'Job' || workload.metadata.name === 'gateway';

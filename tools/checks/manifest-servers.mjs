@@ -14,13 +14,13 @@ const ARCHIVER = 'barman-cloud.cloudnative-pg.io';
 const USABLE = 0.8;
 
 /** @param {Manifest[]} objects @param {string} kind */
-const ofKind = (objects, kind) => objects.filter((one) => one.kind === kind);
+const objectsOfKind = (objects, kind) => objects.filter((one) => one.kind === kind);
 /** @param {string} quantity */
-const gibibytes = (quantity) => Number(/^(\d+)Gi$/.exec(quantity)?.[1]);
+const parseGibibytes = (quantity) => Number(/^(\d+)Gi$/.exec(quantity)?.[1]);
 
 /** @type {Rule} */
 function databasesAreDurable(objects, complain) {
-  for (const cluster of ofKind(objects, 'Cluster')) {
+  for (const cluster of objectsOfKind(objects, 'Cluster')) {
     const {
       instances,
       imageName = '',
@@ -48,17 +48,17 @@ function databasesAreDurable(objects, complain) {
 
 /** @type {Rule} */
 function databasesAreArchived(objects, complain) {
-  const stores = ofKind(objects, 'ObjectStore');
-  for (const cluster of ofKind(objects, 'Cluster')) {
+  const stores = objectsOfKind(objects, 'ObjectStore');
+  for (const cluster of objectsOfKind(objects, 'Cluster')) {
     const archiver = cluster.spec.plugins?.find((/** @type {any} */ one) => one.name === ARCHIVER && one.isWALArchiver);
     if (!stores.some(({ metadata }) => metadata.name === archiver?.parameters?.barmanObjectName))
       complain(cluster, 'does not archive its log');
-    const schedules = ofKind(objects, 'ScheduledBackup').filter(
+    const schedules = objectsOfKind(objects, 'ScheduledBackup').filter(
       ({ spec }) => spec.cluster.name === cluster.metadata.name,
     );
     if (schedules.length !== 1) complain(cluster, `has ${schedules.length} schedules of backups`);
   }
-  for (const schedule of ofKind(objects, 'ScheduledBackup')) {
+  for (const schedule of objectsOfKind(objects, 'ScheduledBackup')) {
     const { method, pluginConfiguration: plugin, schedule: times } = schedule.spec;
     if (method !== 'plugin' || plugin?.name !== ARCHIVER) complain(schedule, 'does not back up into the archive');
     if (times.split(' ').length !== 6) complain(schedule, 'has a schedule without seconds');
@@ -69,13 +69,13 @@ function databasesAreArchived(objects, complain) {
 
 /** @type {Rule} */
 function lagScalingFits(objects, complain) {
-  for (const scaler of ofKind(objects, 'ScaledObject')) {
+  for (const scaler of objectsOfKind(objects, 'ScaledObject')) {
     const { scaleTargetRef: target, minReplicaCount, maxReplicaCount, triggers } = scaler.spec;
-    const deployment = ofKind(objects, 'Deployment').find(({ metadata }) => metadata.name === target.name);
+    const deployment = objectsOfKind(objects, 'Deployment').find(({ metadata }) => metadata.name === target.name);
     if (!deployment) complain(scaler, `scales the unknown Deployment ${target.name}`);
     else if (deployment.spec.replicas !== minReplicaCount)
       complain(scaler, 'and its Deployment differ in the smallest number');
-    if (ofKind(objects, 'HorizontalPodAutoscaler').some(({ spec }) => spec.scaleTargetRef.name === target.name))
+    if (objectsOfKind(objects, 'HorizontalPodAutoscaler').some(({ spec }) => spec.scaleTargetRef.name === target.name))
       complain(scaler, 'is the second autoscaler of its Deployment');
     const needed = neededConnections(maxReplicaCount);
     if (needed > CONNECTIONS) complain(scaler, `needs ${needed} connections of ${CONNECTIONS}`);
@@ -91,14 +91,14 @@ export const DATABASE_CA = '/etc/rookery/database-ca';
 /** Secret with the certificate of the bus, its key, and the certificate of its authority. */
 const BUS_SECRET = 'nats-tls';
 /** Whether the bus listens with its certificate. @param {any} listener */
-const isSecured = ({ tls }) => tls?.enabled === true && tls.secretName === BUS_SECRET;
+const isListenerSecured = ({ tls }) => tls?.enabled === true && tls.secretName === BUS_SECRET;
 
 /**
  * The secret of which a container mounts nothing but the certificate of the authority, at a folder.
  * @param {any} pod @param {any} container @param {string} folder
  * @returns {string | undefined}
  */
-function authorityAt({ volumes = [] }, { volumeMounts = [] }, folder) {
+function authorityMountedAt({ volumes = [] }, { volumeMounts = [] }, folder) {
   const mount = volumeMounts.find((/** @type {any} */ one) => one.mountPath === folder);
   const { secret } = volumes.find((/** @type {any} */ one) => one.name === mount?.name) ?? {};
   const keys = secret?.items?.map((/** @type {any} */ one) => [one.key, one.path].join());
@@ -111,22 +111,22 @@ function authorityAt({ volumes = [] }, { volumeMounts = [] }, folder) {
  * @type {Rule}
  */
 function serversAreVerified(objects, complain) {
-  const clusters = ofKind(objects, 'Cluster').map(({ metadata }) => metadata.name);
-  const hasBus = ofKind(objects, 'NetworkPolicy').some(({ metadata }) => metadata.name === 'nats-chart');
-  for (const workload of [...ofKind(objects, 'Deployment'), ...ofKind(objects, 'Job')]) {
+  const clusters = objectsOfKind(objects, 'Cluster').map(({ metadata }) => metadata.name);
+  const hasBus = objectsOfKind(objects, 'NetworkPolicy').some(({ metadata }) => metadata.name === 'nats-chart');
+  for (const workload of [...objectsOfKind(objects, 'Deployment'), ...objectsOfKind(objects, 'Job')]) {
     const pod = workload.spec.template.spec;
     for (const container of pod.containers)
       for (const { name } of container.env ?? []) {
         const service = /^DATABASE_URL_([A-Z]+)_FILE$/.exec(name)?.[1]?.toLowerCase();
         if (service && clusters.length > 0) {
-          const secret = authorityAt(pod, container, DATABASE_CA);
+          const secret = authorityMountedAt(pod, container, DATABASE_CA);
           if (!clusters.includes(`${service}-db`) || secret !== `${service}-db-ca`)
             complain(workload, 'cannot verify its database');
         }
         if (name === 'NATS_URL_FILE' && hasBus) {
           const file = container.env.find((/** @type {any} */ one) => one.name === 'NATS_CA_FILE')?.value ?? '';
           const folder = file.slice(0, -'/ca.crt'.length);
-          if (`${folder}/ca.crt` !== file || authorityAt(pod, container, folder) !== BUS_SECRET)
+          if (`${folder}/ca.crt` !== file || authorityMountedAt(pod, container, folder) !== BUS_SECRET)
             complain(workload, 'cannot verify the bus');
         }
       }
@@ -142,7 +142,7 @@ function bucketIsReached(objects, complain) {
   /** @param {Manifest} workload @param {string} name */
   const variable = (workload, name) =>
     workload.spec.template.spec.containers[0].env?.find((/** @type {any} */ one) => one.name === name)?.value;
-  const service = ofKind(objects, 'Deployment').find(({ metadata }) => metadata.name === 'package');
+  const service = objectsOfKind(objects, 'Deployment').find(({ metadata }) => metadata.name === 'package');
   const place = service && variable(service, 'BLOBS_URL');
   if (!service || !place?.startsWith('s3://')) return;
   const { containers, volumes = [] } = service.spec.template.spec;
@@ -156,11 +156,11 @@ function bucketIsReached(objects, complain) {
     if (!folders.includes(file.slice(0, file.lastIndexOf('/'))))
       complain(service, `does not mount the file of ${name}`);
   }
-  for (const job of ofKind(objects, 'Job'))
+  for (const job of objectsOfKind(objects, 'Job'))
     if ((variable(job, 'BLOBS_URL') ?? place) !== place) complain(job, 'names another place of files than its service');
-  for (const claim of ofKind(objects, 'PersistentVolumeClaim'))
+  for (const claim of objectsOfKind(objects, 'PersistentVolumeClaim'))
     if (claim.metadata.name === 'package-blobs') complain(claim, 'is unused: the files are in a bucket');
-  const mayLeave = ofKind(objects, 'NetworkPolicy').some(
+  const mayLeave = objectsOfKind(objects, 'NetworkPolicy').some(
     ({ spec }) =>
       spec.podSelector.matchLabels?.['app.kubernetes.io/name'] === 'package' &&
       spec.egress?.some(
@@ -211,7 +211,7 @@ export function busProblems(values, { replicas, image, accounts }) {
     ],
     [extra?.sync_interval === 'always', 'acknowledges events that are not on disk'],
     [fileStore.enabled && fileStore.pvc.enabled, 'has no volume for its streams'],
-    [gibibytes(fileStore.maxSize) <= USABLE * gibibytes(fileStore.pvc.size), 'fills its volume to the brim'],
+    [parseGibibytes(fileStore.maxSize) <= USABLE * parseGibibytes(fileStore.pvc.size), 'fills its volume to the brim'],
     [`${values.container.image.repository}:${values.container.image.tag}` === image, `is not ${image}`],
     [accounts.every((name) => values.container.env[name]), 'lacks the password of an account'],
     [merge.$include === `..${mounted?.mountPath.slice('/etc'.length)}/users.conf`, 'does not read users.conf'],
@@ -225,8 +225,8 @@ export function busProblems(values, { replicas, image, accounts }) {
       }),
       'has a container with privileges',
     ],
-    [isSecured(nats) && !merge.allow_non_tls, 'takes clients without TLS'],
-    [isSecured(cluster) && cluster.tls.merge?.verify === true, 'takes any server into its cluster'],
+    [isListenerSecured(nats) && !merge.allow_non_tls, 'takes clients without TLS'],
+    [isListenerSecured(cluster) && cluster.tls.merge?.verify === true, 'takes any server into its cluster'],
     [values.tlsCA?.enabled === true && values.tlsCA.secretName === BUS_SECRET, 'mounts another authority, or its key'],
     [authority?.spec.isCA === true, 'has a certificate without an authority'],
     [

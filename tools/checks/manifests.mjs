@@ -8,7 +8,7 @@
  * installed (kustomize.mjs), and (7) the values for the chart of NATS.
  *
  * @typedef {Record<string, any>} Manifest
- * @typedef {{ file: string, object: Manifest, patch: boolean }} Entry
+ * @typedef {{ file: string, object: Manifest, patch: boolean }} ManifestEntry
  */
 import { execFileSync } from 'node:child_process';
 import { existsSync, mkdirSync, readFileSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
@@ -25,7 +25,7 @@ const root = fileURLToPath(new URL('../..', import.meta.url));
 /** @type {string[]} */
 const problems = [];
 /** @type {(file: string, text: string | undefined) => void} */
-const problem = (file, text) => void problems.push(`${relative(root, file)}: ${text}`);
+const addProblem = (file, text) => void problems.push(`${relative(root, file)}: ${text}`);
 
 /**
  * @param {string} folder
@@ -51,21 +51,21 @@ function checkCompose() {
   const schema = JSON.parse(JSON.stringify(composeSchema, (name, value) => (old(name, value) ? undefined : value)));
   const validate = ajv.compile(schema);
   if (!validate(compose))
-    for (const error of validate.errors ?? []) problem(file, `${error.instancePath} ${error.message}`);
+    for (const error of validate.errors ?? []) addProblem(file, `${error.instancePath} ${error.message}`);
   for (const [name, service] of Object.entries(compose.services)) {
     for (const needed of Object.keys(service.depends_on ?? {}))
-      if (!compose.services[needed]) problem(file, `${name} depends on ${needed}, which does not exist`);
+      if (!compose.services[needed]) addProblem(file, `${name} depends on ${needed}, which does not exist`);
     for (const volume of service.volumes ?? []) {
       const [source] = volume.split(':');
       if (source.startsWith('.') ? !existsSync(join(root, source)) : !(source in compose.volumes))
-        problem(file, `${name} mounts ${source}, which does not exist`);
+        addProblem(file, `${name} mounts ${source}, which does not exist`);
     }
   }
   const workspaces = ['apps', 'libs'].flatMap((kind) => readdirSync(join(root, kind)).map((name) => `${kind}/${name}`));
   const dockerfile = readFileSync(join(root, 'deploy/Dockerfile'), 'utf8');
   for (const workspace of [...workspaces, 'tools/cli'])
     if (!dockerfile.includes(`COPY ${workspace}/package.json`))
-      problem(join(root, 'deploy/Dockerfile'), `does not copy ${workspace}/package.json`);
+      addProblem(join(root, 'deploy/Dockerfile'), `does not copy ${workspace}/package.json`);
 }
 
 /**
@@ -82,7 +82,7 @@ function checkKustomization(file, content) {
       .flatMap((/** @type {any} */ map) => map.files ?? [])
       .map((/** @type {string} */ entry) => entry.split('=').pop()),
   ];
-  for (const name of named) if (!existsSync(join(here, name))) problem(file, `names ${name}, which does not exist`);
+  for (const name of named) if (!existsSync(join(here, name))) addProblem(file, `names ${name}, which does not exist`);
 }
 
 /** Packages with the models of custom resources, by the group of their API. */
@@ -114,7 +114,7 @@ function withoutNewerFields(object) {
  * @param {Manifest} object
  * @returns {Manifest}
  */
-function modelled(object) {
+function toModelledObject(object) {
   if (object.kind !== 'ObjectStore' || object.apiVersion !== 'barmancloud.cnpg.io/v1')
     return withoutNewerFields(object);
   const { configuration, retentionPolicy, ...others } = object.spec;
@@ -131,23 +131,23 @@ function checkObject(file, object) {
   /** @type {new (object: Manifest) => { validate(): void }} */
   let Model;
   try {
-    const { kind, ...known } = modelled(object);
+    const { kind, ...known } = toModelledObject(object);
     Model = require(modulePath({ kind, ...known }))[kind];
   } catch {
-    return problem(file, `unknown kind ${object.apiVersion} ${object.kind}`);
+    return addProblem(file, `unknown kind ${object.apiVersion} ${object.kind}`);
   }
   try {
-    new Model(modelled(object)).validate();
+    new Model(toModelledObject(object)).validate();
   } catch (error) {
-    problem(file, `${object.kind} ${object.metadata?.name}: ${/** @type {Error} */ (error).message}`);
+    addProblem(file, `${object.kind} ${object.metadata?.name}: ${/** @type {Error} */ (error).message}`);
   }
 }
 
 /**
  * Compiles the objects as literals. Patches (below components/ or overlays/) may omit required fields.
- * @param {Entry[]} entries
+ * @param {ManifestEntry[]} entries
  */
-function checkTypes(entries) {
+function compileObjectTypes(entries) {
   const folder = join(root, 'node_modules/.cache/rookery-manifests');
   rmSync(folder, { recursive: true, force: true });
   mkdirSync(folder, { recursive: true });
@@ -157,7 +157,7 @@ function checkTypes(entries) {
     'type Part<T> = T extends readonly (infer I)[] ? Part<I>[] : T extends object ? { [K in keyof T]?: Part<T[K]> } : T;',
   ];
   entries.forEach(({ file, object: written, patch }, index) => {
-    const object = modelled(written);
+    const object = toModelledObject(written);
     const type = `import('${modulePath(object)}').I${object.kind}`;
     lines.push(`export const object${index}: ${patch ? `Part<${type}>` : type} = ${JSON.stringify(object)};`);
     origins[lines.length] = file;
@@ -179,20 +179,20 @@ function checkTypes(entries) {
   } catch (error) {
     for (const line of String(/** @type {{ stdout?: string }} */ (error).stdout).trim().split('\n')) {
       const at = /objects\.ts\((\d+),/.exec(line);
-      problem((at && origins[Number(at[1])]) ?? join(root, 'deploy'), line.replace(/^.*?error /, ''));
+      addProblem((at && origins[Number(at[1])]) ?? join(root, 'deploy'), line.replace(/^.*?error /, ''));
     }
   }
 }
 
-function checkDeploy() {
-  /** @type {Entry[]} */
+function checkDeployFiles() {
+  /** @type {ManifestEntry[]} */
   const entries = [];
   // The files of deploy/observability belong to Prometheus and Grafana (observability.test.mjs), values.yaml to Helm.
   const isManifest = (/** @type {string} */ path) =>
     /\.ya?ml$/.test(path) && !path.includes('/observability/') && !path.endsWith('/values.yaml');
   for (const file of filesBelow(join(root, 'deploy')).filter(isManifest)) {
     for (const document of parseAllDocuments(readFileSync(file, 'utf8'), { merge: true })) {
-      for (const error of document.errors) problem(file, error.message);
+      for (const error of document.errors) addProblem(file, error.message);
       const object = document.toJS();
       if (object.apiVersion?.startsWith('kustomize.config.k8s.io/')) {
         checkKustomization(file, object);
@@ -203,26 +203,28 @@ function checkDeploy() {
       entries.push({ file, object, patch });
     }
   }
-  checkTypes(entries);
+  compileObjectTypes(entries);
   return entries.length;
 }
 
-function checkRelease() {
+function checkReleaseVersion() {
   const { version } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
   const base = join(root, 'deploy/base/kustomization.yaml');
   for (const { name, newTag } of parse(readFileSync(base, 'utf8')).images)
-    if (newTag !== version) problem(base, `${name} has the tag ${newTag}, and the release is ${version}`);
+    if (newTag !== version) addProblem(base, `${name} has the tag ${newTag}, and the release is ${version}`);
   const dockerfile = join(root, 'deploy/Dockerfile');
   if (!readFileSync(dockerfile, 'utf8').includes(`\nARG VERSION=${version}\n`))
-    problem(dockerfile, `is not of ${version}`);
+    addProblem(dockerfile, `is not of ${version}`);
   const guide = join(root, 'deploy/overlays/local/README.md');
-  if (!readFileSync(guide, 'utf8').includes(`rookery/$s:${version} `)) problem(guide, `builds no image of ${version}`);
+  if (!readFileSync(guide, 'utf8').includes(`rookery/$s:${version} `))
+    addProblem(guide, `builds no image of ${version}`);
   const jobs = join(root, 'deploy/base/jobs/kustomization.yaml');
   const { nameSuffix } = parse(readFileSync(jobs, 'utf8'));
-  if (nameSuffix !== `-${version.replaceAll('.', '-')}`) problem(jobs, `nameSuffix is not that of release ${version}`);
+  if (nameSuffix !== `-${version.replaceAll('.', '-')}`)
+    addProblem(jobs, `nameSuffix is not that of release ${version}`);
 }
 
-function checkBus() {
+function checkBusChart() {
   const file = join(root, 'deploy/components/nats-chart/values.yaml');
   /** @param {string} path */
   const read = (path) => readFileSync(join(root, path), 'utf8');
@@ -232,7 +234,7 @@ function checkBus() {
     image: /image: (\S+)/.exec(read('deploy/base/nats/nats.yaml'))?.[1] ?? '',
     accounts: accounts.flatMap(([, name]) => name ?? []),
   };
-  for (const text of busProblems(parse(readFileSync(file, 'utf8')), estate)) problem(file, text);
+  for (const text of busProblems(parse(readFileSync(file, 'utf8')), estate)) addProblem(file, text);
 }
 
 /**
@@ -240,29 +242,29 @@ function checkBus() {
  * @param {string} name
  * @returns {string}
  */
-function checkProduction(name) {
+function checkProductionOverlay(name) {
   const overlay = join(root, 'deploy/overlays', name);
   /** @type {string | null} */
   let rendered;
   try {
     rendered = renderOverlay(overlay);
   } catch (error) {
-    problem(overlay, /** @type {Error} */ (error).message);
+    addProblem(overlay, /** @type {Error} */ (error).message);
     return `${name} not rendered`;
   }
   if (rendered === null) return `${name} not rendered: kubectl is not installed`;
   /** @type {Manifest[]} */
   const objects = parseAllDocuments(rendered).map((document) => document.toJS());
   for (const object of objects) checkObject(overlay, object);
-  for (const text of [...policyProblems(objects), ...serverProblems(objects)]) problem(overlay, text);
+  for (const text of [...policyProblems(objects), ...serverProblems(objects)]) addProblem(overlay, text);
   return `${objects.length} rendered for ${name}`;
 }
 
 checkCompose();
-checkRelease();
-const objects = checkDeploy();
-checkBus();
-const production = ['production', 'production-with-servers'].map(checkProduction).join(', ');
+checkReleaseVersion();
+const objects = checkDeployFiles();
+checkBusChart();
+const production = ['production', 'production-with-servers'].map(checkProductionOverlay).join(', ');
 for (const line of problems) process.stdout.write(`${line}\n`);
 process.stdout.write(`manifests: ${objects} objects, ${production}, ${problems.length} problems\n`);
 if (problems.length > 0) process.exitCode = 1;

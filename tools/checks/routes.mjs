@@ -7,8 +7,8 @@
  * or has an invalid value (docs/reference/README.md). `npm test` ends with a check for served routes that no test called.
  *
  * @typedef {{ method: string, path: string }} MethodAndPath
- * @typedef {MethodAndPath & { service: string, issue: string, tag: string, operation: string, requirement: string }} Planned
- * @typedef {MethodAndPath & { service: string, aliasOf: string | null, source: string | null, operation: string }} Served
+ * @typedef {MethodAndPath & { service: string, issue: string, tag: string, operation: string, requirement: string }} PlannedRoute
+ * @typedef {MethodAndPath & { service: string, aliasOf: string | null, source: string | null, operation: string }} ServedRoute
  */
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
@@ -40,22 +40,22 @@ const COLUMNS = {
 };
 
 /** @param {string} path */
-const shapeOf = (path) =>
+const pathShapeOf = (path) =>
   path
     .replace(/^\/api\/v4/, '')
     .replace(/^\/\//, '/')
     .replace(/\{[^}]+\}|[:*][a-z_]\w*/gi, ':');
 
 /** @param {MethodAndPath} route */
-const key = (route) => `${route.method} ${shapeOf(route.path)}`;
+const routeKey = (route) => `${route.method} ${pathShapeOf(route.path)}`;
 
-/** @returns {Planned[]} */
+/** @returns {PlannedRoute[]} */
 export function plannedRoutes() {
   const [head = '', ...lines] = readFileSync(`${root}docs/routes.tsv`, 'utf8').trim().split('\n');
   const names = head.split('\t');
   return lines.map(
     (line) =>
-      /** @type {Planned} */ (Object.fromEntries(line.split('\t').map((value, index) => [names[index], value]))),
+      /** @type {PlannedRoute} */ (Object.fromEntries(line.split('\t').map((value, index) => [names[index], value]))),
   );
 }
 
@@ -65,10 +65,10 @@ export function plannedRoutes() {
  */
 export function operationNames() {
   const named = plannedRoutes().filter(({ operation }) => operation !== '-');
-  return Object.fromEntries(named.map((route) => [key(route), route.operation]));
+  return Object.fromEntries(named.map((route) => [routeKey(route), route.operation]));
 }
 
-/** @returns {Served[]} */
+/** @returns {ServedRoute[]} */
 export function servedRoutes() {
   const services = ['identity', 'collaboration', 'import', 'package', 'admin'].flatMap(routesOf);
   // The gateway's document describes the whole API; its own routes are those that no service has.
@@ -78,7 +78,7 @@ export function servedRoutes() {
 
 /**
  * @param {string} service
- * @returns {Served[]}
+ * @returns {ServedRoute[]}
  */
 function routesOf(service) {
   const file = `${root}apps/${service}/openapi.json`;
@@ -113,7 +113,7 @@ export function testCounts() {
     if (!existsSync(`${root}${spec}`)) continue;
     for (const [route, count] of Object.entries(tests)) {
       const [method = '', path = ''] = route.split(' ');
-      counts.set(key({ method, path }), (counts.get(key({ method, path })) ?? 0) + count);
+      counts.set(routeKey({ method, path }), (counts.get(routeKey({ method, path })) ?? 0) + count);
     }
   }
   return counts;
@@ -123,38 +123,41 @@ export function testCounts() {
 export function untestedRoutes() {
   const counts = testCounts() ?? new Map();
   return servedRoutes()
-    .filter((route) => testsOf(route, counts) === 0)
-    .map(nameOf);
+    .filter((route) => testCountOf(route, counts) === 0)
+    .map(describeRoute);
 }
 
-/** @type {(route: Served, counts: Map<string, number>) => number} */
-const testsOf = (route, counts) => counts.get(key({ ...route, path: route.aliasOf ?? route.path })) ?? 0;
+/** @type {(route: ServedRoute, counts: Map<string, number>) => number} */
+const testCountOf = (route, counts) => counts.get(routeKey({ ...route, path: route.aliasOf ?? route.path })) ?? 0;
 /** @param {MethodAndPath & { service: string }} route */
-const nameOf = (route) => `${route.service} ${route.method} ${route.path}`;
+const describeRoute = (route) => `${route.service} ${route.method} ${route.path}`;
 
 /**
- * @param {Planned[]} planned
- * @param {Served[]} served
+ * @param {PlannedRoute[]} planned
+ * @param {ServedRoute[]} served
  */
-function problemsOf(planned, served) {
-  const servedKeys = new Set(served.map(key));
-  const plannedKeys = new Set(planned.map(key));
-  const names = Object.fromEntries(planned.map((route) => [key(route), route.operation]));
+function findRouteProblems(planned, served) {
+  const servedKeys = new Set(served.map(routeKey));
+  const plannedKeys = new Set(planned.map(routeKey));
+  const names = Object.fromEntries(planned.map((route) => [routeKey(route), route.operation]));
   return [
     ...served
-      .filter((route) => !plannedKeys.has(key(route)))
-      .map((route) => `served but not in docs/routes.tsv: ${nameOf(route)}`),
+      .filter((route) => !plannedKeys.has(routeKey(route)))
+      .map((route) => `served but not in docs/routes.tsv: ${describeRoute(route)}`),
     ...served
-      .filter((route) => route.operation !== names[key(route)])
-      .map((route) => `is named ${route.operation}, but ${names[key(route)]} in docs/routes.tsv: ${nameOf(route)}`),
-    ...served.filter((route) => !route.source).map((route) => `cites no requirement: ${nameOf(route)}`),
+      .filter((route) => route.operation !== names[routeKey(route)])
+      .map(
+        (route) =>
+          `is named ${route.operation}, but ${names[routeKey(route)]} in docs/routes.tsv: ${describeRoute(route)}`,
+      ),
+    ...served.filter((route) => !route.source).map((route) => `cites no requirement: ${describeRoute(route)}`),
     ...planned
-      .filter((route) => route.requirement.includes('to come') && servedKeys.has(key(route)))
-      .map((route) => `served, but its requirement in docs/routes.tsv is still "to come": ${nameOf(route)}`),
+      .filter((route) => route.requirement.includes('to come') && servedKeys.has(routeKey(route)))
+      .map((route) => `served, but its requirement in docs/routes.tsv is still "to come": ${describeRoute(route)}`),
     ...planned
       .filter((route) => DONE.includes(route.issue))
       .filter((route) => !isServed(route, servedKeys))
-      .map((route) => `planned for a finished issue but not served: ${nameOf(route)}`),
+      .map((route) => `planned for a finished issue but not served: ${describeRoute(route)}`),
   ];
 }
 
@@ -203,8 +206,8 @@ const WIDER = { projects: 'projects', groups: 'groups', users: 'users', user: 'u
  * @returns {[name: string, served: number, planned: number][]}
  */
 export function routesByResource() {
-  const served = new Set(servedRoutes().map(key));
-  const planned = plannedRoutes().map((route) => ({ ...resourceOf(route.path), isServed: isServed(route, served) }));
+  const served = new Set(servedRoutes().map(routeKey));
+  const planned = plannedRoutes().map((route) => ({ ...nounOfPath(route.path), isServed: isServed(route, served) }));
   /** @param {string} name */
   const isOwn = (name) => planned.filter(({ noun }) => noun === name).length >= ROUTES_OF_A_RESOURCE;
   const named = planned.map(({ noun, wider, isServed: done }) => ({ name: isOwn(noun) ? noun : wider, done }));
@@ -215,13 +218,14 @@ export function routesByResource() {
 }
 
 /** @type {(route: MethodAndPath, served: Set<string>) => boolean} */
-const isServed = (route, served) => served.has(key(route)) || OUTSIDE_DOCUMENTS.has(`${route.method} ${route.path}`);
+const isServed = (route, served) =>
+  served.has(routeKey(route)) || OUTSIDE_DOCUMENTS.has(`${route.method} ${route.path}`);
 
 /**
  * The noun of a path, and the wider resource that a small noun counts as: `/projects/:id/issues/:iid` is about issues.
  * @param {string} path
  */
-function resourceOf(path) {
+function nounOfPath(path) {
   const [first = '', ...rest] = path
     .replace(/^\/api\/v4/, '')
     .split('/')
@@ -233,7 +237,7 @@ function resourceOf(path) {
 }
 
 /**
- * @param {Served[]} served
+ * @param {ServedRoute[]} served
  * @param {Map<string, number> | null} counts
  */
 function printRoutes(served, counts) {
@@ -242,7 +246,7 @@ function printRoutes(served, counts) {
     route.method,
     route.path,
     route.source ?? '-',
-    counts === null ? '-' : String(testsOf(route, counts)),
+    counts === null ? '-' : String(testCountOf(route, counts)),
   ]);
   process.stdout.write(`${['service', 'method', 'path', 'requirement', 'tests'].join('\t')}\n`);
   for (const row of rows) process.stdout.write(`${row.join('\t')}\n`);
@@ -250,11 +254,11 @@ function printRoutes(served, counts) {
 }
 
 /**
- * @param {Planned[]} planned
- * @param {Served[]} served
+ * @param {PlannedRoute[]} planned
+ * @param {ServedRoute[]} served
  */
-function printServices(planned, served) {
-  const servedKeys = new Set(served.map(key));
+function printServedCounts(planned, served) {
+  const servedKeys = new Set(served.map(routeKey));
   for (const service of [...new Set(planned.map((route) => route.service))].sort()) {
     const mine = planned.filter((route) => route.service === service);
     const done = mine.filter((route) => isServed(route, servedKeys));
@@ -267,10 +271,10 @@ function main(isChecking) {
   const planned = plannedRoutes();
   const served = servedRoutes();
   if (!isChecking) printRoutes(served, testCounts());
-  printServices(planned, served);
+  printServedCounts(planned, served);
   const problems = [
     ...problemsOfInventory(readFileSync(`${root}docs/routes.tsv`, 'utf8')),
-    ...problemsOf(planned, served),
+    ...findRouteProblems(planned, served),
   ];
   for (const problem of problems) process.stdout.write(`${problem}\n`);
   if (isChecking && problems.length > 0) process.exitCode = 1;

@@ -11,8 +11,8 @@
  * @import { Source } from './sources.mjs'
  * @typedef {{ table: string, wing: string | null, file: string }} Entity
  * @typedef {Map<string, Entity>} Entities  by class name
- * @typedef {{ table: string | null, wing: string | null, name: string, file: string, line: number }} Write
- * @typedef {{ owner: string | null, writers: Map<string, Write[]> }} Table
+ * @typedef {{ table: string | null, wing: string | null, name: string, file: string, line: number }} TableWrite
+ * @typedef {{ owner: string | null, writers: Map<string, TableWrite[]> }} TableOwnership
  */
 import { existsSync, readdirSync } from 'node:fs';
 import { dirname, join, posix } from 'node:path';
@@ -38,12 +38,12 @@ export function writesOf(sources, entities) {
   return sources
     .filter(({ name }) => !name.startsWith('migrations/') && !/\.migrations?\.ts$/.test(name))
     .flatMap(({ tree, wing, name, path }) => {
-      /** @type {Write[]} */
+      /** @type {TableWrite[]} */
       const found = [];
       /** @type {(table: string | null, node: ts.Node) => void} */
       const note = (table, node) => void found.push({ table, wing, name, file: path, line: lineOf(tree, node) });
       walk(tree, (node) => {
-        const text = sqlText(node);
+        const text = literalText(node);
         if (text !== null) for (const table of tablesWritten(text)) note(table, node);
         if (!ts.isCallExpression(node)) return;
         for (const table of entitiesWritten(node, entities)) note(table, node);
@@ -57,7 +57,7 @@ export function writesOf(sources, entities) {
  * The text of a literal, with a mark in the place of each expression; null for other nodes.
  * @param {ts.Node} node
  */
-function sqlText(node) {
+function literalText(node) {
   if (ts.isStringLiteral(node) || ts.isNoSubstitutionTemplateLiteral(node)) return node.text;
   if (!ts.isTemplateExpression(node)) return null;
   return node.head.text + node.templateSpans.map((span) => HIDDEN + span.literal.text).join('');
@@ -113,7 +113,7 @@ function tablesAttached({ expression, arguments: [first] }) {
  * @param {Source[]} sources
  * @returns {Entities}
  */
-function entitiesOf(sources) {
+function entityClassesIn(sources) {
   const entities = new Map();
   for (const { tree, wing, path } of sources) {
     walk(tree, (node) => {
@@ -131,12 +131,12 @@ function entitiesOf(sources) {
 /**
  * Tables of a service with their owners and all wings that write them; `hidden` are writes to unnamed tables.
  * @param {string} service
- * @returns {{ tables: Map<string, Table>, hidden: Write[] }}
+ * @returns {{ tables: Map<string, TableOwnership>, hidden: TableWrite[] }}
  */
 export function tableOwners(service) {
   const sources = sourcesOf(service);
-  const entities = entitiesOf(sources);
-  /** @type {Map<string, Table>} */
+  const entities = entityClassesIn(sources);
+  /** @type {Map<string, TableOwnership>} */
   const tables = new Map();
   /** @param {string} name */
   const tableAt = (name) => {
@@ -145,7 +145,7 @@ export function tableOwners(service) {
     return table;
   };
   for (const { table, wing } of entities.values()) tableAt(table).owner = wing;
-  /** @type {Write[]} */
+  /** @type {TableWrite[]} */
   const hidden = [];
   for (const write of writesOf(sources, entities)) {
     if (write.table === null) hidden.push(write);
@@ -172,7 +172,7 @@ export function violationsOf(service, kept = new Set()) {
   const broken = hidden.map(({ file, line }) => `${file}:${line} writes a table without naming it in the text`);
   for (const [name, { owner, writers }] of [...tables].sort(([a], [b]) => (a < b ? -1 : 1))) {
     for (const [wing, writes] of writers) {
-      const { file, line } = /** @type {Write} */ (writes[0]);
+      const { file, line } = /** @type {TableWrite} */ (writes[0]);
       if (kept.has(name)) broken.push(`${file}:${line} writes ${name}, which belongs to a library`);
       else if (owner === null) broken.push(`${file}:${line} ${wing} writes ${name}, which has no single owner`);
       else if (wing !== owner) broken.push(`${file}:${line} ${wing} writes ${name}, which ${owner} owns`);
@@ -187,8 +187,8 @@ export function violationsOf(service, kept = new Set()) {
  */
 export function misplacedEntities(service) {
   const sources = sourcesOf(service);
-  const entities = entitiesOf(sources);
-  const owned = new Set(sources.flatMap(({ tree, wing }) => ownedIn(tree).map((name) => `${wing} ${name}`)));
+  const entities = entityClassesIn(sources);
+  const owned = new Set(sources.flatMap(({ tree, wing }) => ownedClassesIn(tree).map((name) => `${wing} ${name}`)));
   const missing = [...entities]
     .filter(([name, { wing }]) => !owned.delete(`${wing} ${name}`))
     .map(([name, { wing, file }]) => `${file} declares ${name}, which @Owns in the module of ${wing} does not name`);
@@ -205,7 +205,7 @@ export function misplacedEntities(service) {
  */
 export function unnamedAttachments(service) {
   const sources = sourcesOf(service);
-  const named = new Set(sources.flatMap(({ tree, wing }) => attachedBy(tree).map((name) => `${wing} ${name}`)));
+  const named = new Set(sources.flatMap(({ tree, wing }) => attachedNamesIn(tree).map((name) => `${wing} ${name}`)));
   return sources.flatMap(({ tree, wing, path }) => {
     /** @type {string[]} */
     const unnamed = [];
@@ -225,7 +225,7 @@ export function unnamedAttachments(service) {
  * Names in an `@Attaches`, and in the property `attached` of a kind.
  * @param {ts.SourceFile} tree
  */
-function attachedBy(tree) {
+function attachedNamesIn(tree) {
   /** @type {string[]} */
   const names = [];
   walk(tree, (node) => {
@@ -242,7 +242,7 @@ function attachedBy(tree) {
  * Names of classes in an `@Owns`.
  * @param {ts.SourceFile} tree
  */
-function ownedIn(tree) {
+function ownedClassesIn(tree) {
   /** @type {string[]} */
   const names = [];
   walk(tree, (node) => {
@@ -274,7 +274,7 @@ export function tablesOfLibraries(root) {
     const folder = join(root, library);
     if (!existsSync(folder)) continue;
     const sources = sourcesOf(folder);
-    const entities = entitiesOf(sources);
+    const entities = entityClassesIn(sources);
     for (const { table } of writesOf(sources, entities)) if (table) kept.add(table);
     for (const { table } of entities.values()) kept.add(table);
   }

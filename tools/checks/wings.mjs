@@ -8,7 +8,7 @@
  *   node tools/checks/wings.mjs            prints the wings and rooms, each with those that it uses
  *   node tools/checks/wings.mjs --check    prints circles, upward imports and wings without a module, and fails
  *
- * @typedef {Map<string, Map<string, string>>} Uses
+ * @typedef {Map<string, Map<string, string>>} WingUses
  */
 import { existsSync, readdirSync } from 'node:fs';
 import { basename, dirname, join, posix } from 'node:path';
@@ -18,12 +18,13 @@ import { districtOf, DISTRICTS } from './districts.mjs';
 import { districtsIn, lineOf, sourcesOf, walk, wingOf } from './sources.mjs';
 
 /**
- * Imports between wings. Shape: wing -> used wing -> place of one import. Imports of types count, too.
+ * Returns the imports between wings. Maps a wing to the wings that it uses, and each of these to the place of one
+ * import. Imports of types count, too.
  * @param {string} service
- * @returns {Uses}
+ * @returns {WingUses}
  */
 export function usesOf(service) {
-  /** @type {Uses} */
+  /** @type {WingUses} */
   const uses = new Map();
   const districts = districtsIn(join(service, 'src'));
   for (const { name, wing, path, tree } of sourcesOf(service)) {
@@ -58,10 +59,10 @@ function wingImported(node, name, districts) {
 
 /**
  * Groups of wings that use each other, directly or through others.
- * @param {Uses} uses
+ * @param {WingUses} uses
  */
 export function circlesOf(uses) {
-  const reached = new Map([...uses.keys()].map((wing) => [wing, closure(uses, wing)]));
+  const reached = new Map([...uses.keys()].map((wing) => [wing, reachableWings(uses, wing)]));
   /** @type {Map<string, string[]>} */
   const circles = new Map();
   for (const wing of uses.keys()) {
@@ -72,10 +73,10 @@ export function circlesOf(uses) {
 }
 
 /**
- * @param {Uses} uses
+ * @param {WingUses} uses
  * @param {string} start
  */
-function closure(uses, start) {
+function reachableWings(uses, start) {
   /** @type {Set<string>} */
   const seen = new Set();
   const waiting = [...(uses.get(start)?.keys() ?? [])];
@@ -110,7 +111,7 @@ export function roomViolationsOf(folder) {
 /**
  * Messages about imports from a district that is not below, and about folders that are missing in the table.
  * @param {string} service
- * @param {Uses} uses
+ * @param {WingUses} uses
  */
 function upwardImportsIn(service, uses) {
   const districts = districtsIn(join(service, 'src'));
@@ -132,7 +133,7 @@ function upwardImportsIn(service, uses) {
 
 /**
  * @param {string} service
- * @param {Uses} uses
+ * @param {WingUses} uses
  */
 function circlesIn(service, uses) {
   return circlesOf(uses).map((wings) => {

@@ -22,7 +22,7 @@ const LEFT_OUT =
   /\.generated\.|\/migrations\/|\/dist\/|^apps\/e2e\/clients\/bots\/|^tools\/checks\/(words\.mjs|test\/words\.test\.mjs)$/;
 
 /**
- * Banned words with their replacements. Shape: pattern of a word in lower case -> replacement.
+ * Banned words with their replacements. Each word is a pattern in lower case.
  * @type {[word: string, instead: string][]}
  */
 export const BANNED = [
@@ -53,6 +53,8 @@ const IN_COMMENT = BANNED.map(([word, instead]) => ({
   instead,
 }));
 const IN_NAME = BANNED.map(([word, instead]) => ({ pattern: new RegExp(`^(?:${word})$`), instead }));
+/** A mark that readers found strange. */
+const MARK = /\bShape: /;
 const HEADLESS = /(?:^|[.!?]\s+)(?:What|Who|Whoever|Whose)\s+(?!(?:is|are|was|does|do|did|may)\b[^.]*\?)[a-z]/;
 /** Technical terms that contain a banned word. */
 const FREE = /stack traces?|traceparent|trace ?ids?|otherwise/gi;
@@ -70,6 +72,7 @@ export function findingsIn(name, source) {
   const comments = commentsOf(tree, source).flatMap(({ pos, text }) => {
     const plain = proseOf(text).replace(FREE, '');
     const banned = IN_COMMENT.filter(({ pattern }) => pattern.test(plain)).map(({ instead }) => instead);
+    if (MARK.test(plain)) banned.push('a sentence about the result or the parameter instead of Shape:');
     if (HEADLESS.test(plain)) banned.push('name the subject instead of What, Who or Whoever');
     return banned.map((instead) => ({ line: lineAt(pos), text: plain.trim().slice(0, 100), instead }));
   });
@@ -78,7 +81,7 @@ export function findingsIn(name, source) {
   walk(tree, (node) => {
     const name = declaredName(node);
     if (!name) return;
-    const words = partsOf(name.text.replace(FREE, ''));
+    const words = splitNameIntoWords(name.text.replace(FREE, ''));
     for (const { pattern, instead } of IN_NAME) {
       if (words.some((word) => pattern.test(word)))
         names.push({ line: lineAt(name.getStart(tree)), text: name.text, instead });
@@ -91,7 +94,7 @@ export function findingsIn(name, source) {
  * The words of a name in camel case or in capitals, in lower case.
  * @param {string} name
  */
-function partsOf(name) {
+function splitNameIntoWords(name) {
   return name.split(/(?<=[a-z0-9])(?=[A-Z])|_/).map((word) => word.toLowerCase());
 }
 

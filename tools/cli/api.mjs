@@ -3,7 +3,7 @@
  * estate (`--url`) with the token in `ROOKERY_ROOT_TOKEN` or in a file. No token is an argument, because other users of the
  * machine can read arguments.
  *
- * @typedef {{ data: string, url?: string, tokenFile?: string }} Place
+ * @typedef {{ data: string, url?: string, tokenFile?: string }} EstateLocation
  */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -14,11 +14,11 @@ import { EXIT, Failure } from './output.mjs';
 export class Api {
   /**
    * Errors: NoEstate without `url` and a running estate; Failure without a token.
-   * @param {Place} place
+   * @param {EstateLocation} place
    */
   constructor({ data, url, tokenFile }) {
-    this.base = url ?? localUrl(data);
-    this.token = tokenOf(data, url === undefined, tokenFile);
+    this.base = url ?? localUrlOf(data);
+    this.token = readToken(data, url === undefined, tokenFile);
   }
 
   /**
@@ -29,7 +29,7 @@ export class Api {
    * @returns {Promise<any>}
    */
   async ask(method, path, json) {
-    const response = await this.#send(method, path, json);
+    const response = await this.#sendRequest(method, path, json);
     if (response.status >= 300 && response.status < 400)
       throw new Failure(`${this.base} redirects to another address: name the final one, --url https://…`);
     const body = /** @type {any} */ (await response.json().catch(() => null));
@@ -44,7 +44,7 @@ export class Api {
    * @param {string} path
    * @param {object} [json]
    */
-  async #send(method, path, json) {
+  async #sendRequest(method, path, json) {
     try {
       return await fetch(`${this.base.replace(/\/$/, '')}/api/v4${path}`, {
         method,
@@ -59,7 +59,7 @@ export class Api {
 }
 
 /** @param {string} data */
-function localUrl(data) {
+function localUrlOf(data) {
   return `http://127.0.0.1:${runningEnvironment(data, 'gateway')['PORT']}`;
 }
 
@@ -69,7 +69,7 @@ function localUrl(data) {
  * @param {string} [file]
  * @returns {string}
  */
-function tokenOf(data, isLocal, file) {
+function readToken(data, isLocal, file) {
   const path = file ?? process.env['ROOKERY_ROOT_TOKEN_FILE'];
   if (path) return readFileSync(path, 'utf8').trim();
   const given = process.env['ROOKERY_ROOT_TOKEN'];

@@ -31,7 +31,7 @@ export async function examine(dataDir, { natsMonitor } = {}) {
   const databases = await Promise.all(SERVICES.map((service) => databaseFacts(dataDir, service)));
   return [
     nodeFinding(process.versions.node),
-    gitFinding(outputOf('git', ['--version'])),
+    gitFinding(programOutputOf('git', ['--version'])),
     ...configurationFindings(dataDir, process.env),
     ...databases.flatMap(databaseFindings),
     await streamFinding(dataDir, natsMonitor),
@@ -41,22 +41,22 @@ export async function examine(dataDir, { natsMonitor } = {}) {
 }
 
 /** @type {(check: string, verdict: Verdict, about: string) => Finding} */
-const finding = (check, verdict, about) => ({ check, verdict, about });
+const toFinding = (check, verdict, about) => ({ check, verdict, about });
 
 /** @param {string} version */
 export function nodeFinding(version) {
   const [major = 0, minor = 0] = version.split('.').map(Number);
   const isNew = major > 20 || (major === 20 && minor >= 19);
-  return finding('Node', isNew ? 'ok' : 'problem', isNew ? version : `${version} is older than 20.19`);
+  return toFinding('Node', isNew ? 'ok' : 'problem', isNew ? version : `${version} is older than 20.19`);
 }
 
 /** @param {string | null} output  of `git --version`; null if it cannot be started */
 export function gitFinding(output) {
   const [, major, minor] = /^git version (\d+)\.(\d+)/.exec(output ?? '') ?? [];
-  if (major === undefined) return finding('git', 'problem', 'is not installed');
+  if (major === undefined) return toFinding('git', 'problem', 'is not installed');
   const isNew = Number(major) > GIT.major || (Number(major) === GIT.major && Number(minor) >= GIT.minor);
   const version = `${major}.${minor}`;
-  return finding(
+  return toFinding(
     'git',
     isNew ? 'ok' : 'problem',
     isNew ? version : `${version} is older than ${GIT.major}.${GIT.minor}`,
@@ -75,10 +75,10 @@ function configurationFindings(dataDir, shell) {
   const unknown = [...names].filter(
     (name) => DECLARED.policed.some((prefix) => name.startsWith(prefix)) && !known.has(name),
   );
-  const findings = unknown.map((name) => finding('configuration', 'problem', `${name} is no setting`));
+  const findings = unknown.map((name) => toFinding('configuration', 'problem', `${name} is no setting`));
   if (environments.some((environment) => environment['RATE_LIMITS'] === 'off'))
-    findings.push(finding('configuration', 'warning', 'RATE_LIMITS=off: requests are not limited'));
-  return findings.length > 0 ? findings : [finding('configuration', 'ok', 'all settings are known')];
+    findings.push(toFinding('configuration', 'warning', 'RATE_LIMITS=off: requests are not limited'));
+  return findings.length > 0 ? findings : [toFinding('configuration', 'ok', 'all settings are known')];
 }
 
 /**
@@ -117,15 +117,15 @@ async function databaseFacts(dataDir, service) {
  */
 export function databaseFindings({ service, error, version, settings = {}, skewMs = 0 }) {
   const check = `database of ${service}`;
-  if (error !== undefined) return [finding(check, 'problem', error || 'cannot be reached')];
+  if (error !== undefined) return [toFinding(check, 'problem', error || 'cannot be reached')];
   const findings = ['fsync', 'full_page_writes']
     .filter((name) => settings[name] !== 'on')
-    .map((name) => finding(check, 'problem', `${name} is ${settings[name]}: a power cut damages the database`));
+    .map((name) => toFinding(check, 'problem', `${name} is ${settings[name]}: a power cut damages the database`));
   if (settings['synchronous_commit'] === 'off')
-    findings.push(finding(check, 'problem', 'synchronous_commit is off: acknowledged writes may be lost'));
+    findings.push(toFinding(check, 'problem', 'synchronous_commit is off: acknowledged writes may be lost'));
   if (settings['data_checksums'] === 'off')
-    findings.push(finding(check, 'warning', 'data_checksums is off: damage of the disk stays unnoticed'));
-  if (findings.length === 0) findings.push(finding(check, 'ok', `PostgreSQL ${version}, fsync and checksums are on`));
+    findings.push(toFinding(check, 'warning', 'data_checksums is off: damage of the disk stays unnoticed'));
+  if (findings.length === 0) findings.push(toFinding(check, 'ok', `PostgreSQL ${version}, fsync and checksums are on`));
   return [...findings, clockFinding(service, skewMs)];
 }
 
@@ -136,7 +136,7 @@ export function databaseFindings({ service, error, version, settings = {}, skewM
 function clockFinding(service, skewMs) {
   const size = Math.abs(skewMs);
   const verdict = size > SKEW.problem ? 'problem' : size > SKEW.warning ? 'warning' : 'ok';
-  return finding(`clock of the database of ${service}`, verdict, `differs by ${(size / 1000).toFixed(1)} s`);
+  return toFinding(`clock of the database of ${service}`, verdict, `differs by ${(size / 1000).toFixed(1)} s`);
 }
 
 /**
@@ -147,15 +147,15 @@ function clockFinding(service, skewMs) {
  */
 async function streamFinding(dataDir, monitor) {
   const check = 'NATS sync interval';
-  if (monitor === undefined) return embeddedStreams(check, dataDir);
+  if (monitor === undefined) return embeddedStreamFinding(check, dataDir);
   try {
     const response = await fetch(`${monitor.replace(/\/$/, '')}/varz`, { signal: AbortSignal.timeout(5000) });
     const { jetstream, version } = /** @type {any} */ (await response.json());
-    if (!jetstream?.config) return finding(check, 'problem', `JetStream is off (NATS ${version})`);
+    if (!jetstream?.config) return toFinding(check, 'problem', `JetStream is off (NATS ${version})`);
     const isDurable = jetstream.config.sync_always === true;
-    return finding(check, isDurable ? 'ok' : 'problem', isDurable ? `always (NATS ${version})` : LOSES);
+    return toFinding(check, isDurable ? 'ok' : 'problem', isDurable ? `always (NATS ${version})` : LOSES);
   } catch (error) {
-    return finding(check, 'problem', `${monitor}: ${/** @type {Error} */ (error).message}`);
+    return toFinding(check, 'problem', `${monitor}: ${/** @type {Error} */ (error).message}`);
   }
 }
 
@@ -165,30 +165,30 @@ const LOSES = 'is not "always": acknowledged events may be lost in a power cut';
  * @param {string} check
  * @param {string} dataDir
  */
-function embeddedStreams(check, dataDir) {
+function embeddedStreamFinding(check, dataDir) {
   /** @type {string} */
   let configuration;
   try {
     configuration = readFileSync(join(dataDir, 'nats/nats.conf'), 'utf8');
   } catch {
-    return finding(check, 'warning', 'unknown: name the monitoring port of the server with --nats-monitor');
+    return toFinding(check, 'warning', 'unknown: name the monitoring port of the server with --nats-monitor');
   }
   const isDurable = /^\s*sync_interval: always$/m.test(configuration);
-  return finding(check, isDurable ? 'ok' : 'warning', isDurable ? 'always' : `${LOSES}; NATS 2.10 and newer can`);
+  return toFinding(check, isDurable ? 'ok' : 'warning', isDurable ? 'always' : `${LOSES}; NATS 2.10 and newer can`);
 }
 
 /** @param {{ bavail: number | bigint, bsize: number | bigint }} statistics */
 export function diskFinding({ bavail, bsize }) {
   const free = Number(bavail) * Number(bsize);
   const verdict = free < DISK.problem ? 'problem' : free < DISK.warning ? 'warning' : 'ok';
-  return finding('disk of the data folder', verdict, `${(free / 2 ** 30).toFixed(1)} GiB are free`);
+  return toFinding('disk of the data folder', verdict, `${(free / 2 ** 30).toFixed(1)} GiB are free`);
 }
 
 /** @param {string} dataDir */
 async function readinessFindings(dataDir) {
   const states = await statesOf(dataDir);
   return states.map(({ process: name, state, about }) =>
-    finding(name, state === 'ready' ? 'ok' : 'problem', about ? `${state}: ${about}` : state),
+    toFinding(name, state === 'ready' ? 'ok' : 'problem', about ? `${state}: ${about}` : state),
   );
 }
 
@@ -196,7 +196,7 @@ async function readinessFindings(dataDir) {
  * @param {string} program
  * @param {string[]} words
  */
-function outputOf(program, words) {
+function programOutputOf(program, words) {
   try {
     return execFileSync(program, words, { encoding: 'utf8', timeout: 5000 });
   } catch {

@@ -52,7 +52,7 @@ export class Output {
     if (this.isJson) return this.#print(JSON.stringify(rows));
     if (rows.length === 0) return this.#print('none');
     const table = new Table({ ...PLAIN, head: columns.map((column) => column.replaceAll('_', ' ')) });
-    for (const row of rows) table.push(columns.map((column) => printable(row[column])));
+    for (const row of rows) table.push(columns.map((column) => printableCell(row[column])));
     this.#print(table.toString().replaceAll(/ +$/gm, ''));
   }
 
@@ -93,7 +93,7 @@ export class Output {
  * Text of a value in a table. Control characters are replaced, because names and errors come from users and other servers.
  * @param {unknown} value
  */
-function printable(value) {
+function printableCell(value) {
   const text = value === null || value === undefined ? '-' : String(value);
   return text.replaceAll(/\p{Cc}/gu, ' ');
 }

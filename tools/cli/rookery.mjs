@@ -15,14 +15,14 @@ import { EXIT, Failure, Output } from './output.mjs';
 const DEFAULT_DATA = fileURLToPath(new URL('../../.rookery', import.meta.url));
 /**
  * @typedef {{ data: string, json?: boolean }} Common
- * @typedef {{ data: string, output: Output, options: Record<string, any> }} Call
+ * @typedef {{ data: string, output: Output, options: Record<string, any> }} CommandCall
  */
 
 /**
  * Wraps the function of a command: it receives the data folder, the output and the options, then its arguments.
- * @param {(call: Call, ...args: any[]) => Promise<void>} use
+ * @param {(call: CommandCall, ...args: any[]) => Promise<void>} use
  */
-function run(use) {
+function wrapAction(use) {
   /** @param {...any} args */
   return async (...args) => {
     /** @type {Command} */
@@ -46,26 +46,26 @@ const program = new Command('rookery')
  * @param {string} name
  * @param {string} about
  */
-const group = (name, about) => program.command(name).description(about).exitOverride();
+const commandGroup = (name, about) => program.command(name).description(about).exitOverride();
 
 /** @param {string} text */
-function positive(text) {
+function parsePositiveInteger(text) {
   if (!/^[1-9]\d{0,8}$/.test(text)) throw new InvalidArgumentError('It is a positive number.');
   return Number(text);
 }
 
 /** @param {Command} command */
-function withPlace(command) {
+function withEstateOptions(command) {
   return command
     .option('--url <address>', 'address of an estate that is not on this machine')
     .option('--token-file <file>', 'file with the token of an administrator (default: ROOKERY_ROOT_TOKEN)');
 }
 
 /**
- * @param {Call} call
+ * @param {CommandCall} call
  * @returns {Promise<import('./api.mjs').Api>}
  */
-async function apiOf({ data, options }) {
+async function createApi({ data, options }) {
   const { Api } = await import('./api.mjs');
   return new Api({ data, url: options['url'], tokenFile: options['tokenFile'] });
 }
@@ -74,7 +74,7 @@ program
   .command('status')
   .description('shows which processes are ready; fails unless all are')
   .action(
-    run(async ({ data, output }) => {
+    wrapAction(async ({ data, output }) => {
       const { statesOf } = await import('./status.mjs');
       const states = await statesOf(data);
       output.rows(states, ['process', 'state', 'pid', 'outbox_oldest_seconds', 'open_dead_letters', 'about']);
@@ -89,7 +89,7 @@ program
   .description('checks configuration, durability, versions, disk space and clocks; fails if there is a problem')
   .option('--nats-monitor <address>', "monitoring port of a NATS server that is not the estate's own")
   .action(
-    run(async ({ data, output, options }) => {
+    wrapAction(async ({ data, output, options }) => {
       const { examine } = await import('./doctor.mjs');
       const findings = await examine(data, { natsMonitor: options['natsMonitor'] });
       output.rows(findings, ['verdict', 'check', 'about']);
@@ -98,7 +98,7 @@ program
     }),
   );
 
-withPlace(group('users', 'users of the estate').command('create'))
+withEstateOptions(commandGroup('users', 'users of the estate').command('create'))
   .description('creates a user; without --password-stdin, with a random password')
   .requiredOption('--username <name>')
   .requiredOption('--email <address>')
@@ -106,68 +106,68 @@ withPlace(group('users', 'users of the estate').command('create'))
   .option('--admin', 'an administrator')
   .option('--password-stdin', 'read the password from standard input')
   .action(
-    run(async (call) => {
+    wrapAction(async (call) => {
       const { createUser } = await import('./accounts.mjs');
       const { username, name, email, admin, passwordStdin } = call.options;
-      const password = passwordStdin ? (await textOf(process.stdin)).replace(/\r?\n$/, '') : undefined;
-      await createUser(await apiOf(call), call.output, { username, name, email, admin, password });
+      const password = passwordStdin ? (await readAllText(process.stdin)).replace(/\r?\n$/, '') : undefined;
+      await createUser(await createApi(call), call.output, { username, name, email, admin, password });
     }),
   );
 
-withPlace(group('tokens', 'personal access tokens').command('create'))
+withEstateOptions(commandGroup('tokens', 'personal access tokens').command('create'))
   .description('creates a token of a user and prints it')
   .requiredOption('--user <username>')
   .requiredOption('--name <text>')
   .option('--scopes <list>', 'separated by commas', 'api')
   .option('--expires-at <date>', 'YYYY-MM-DD')
   .action(
-    run(async (call) => {
+    wrapAction(async (call) => {
       const { createToken } = await import('./accounts.mjs');
       const { user, name, scopes, expiresAt } = call.options;
-      await createToken(await apiOf(call), call.output, { user, name, scopes: scopes.split(','), expiresAt });
+      await createToken(await createApi(call), call.output, { user, name, scopes: scopes.split(','), expiresAt });
     }),
   );
 
-withPlace(program.command('projects'))
+withEstateOptions(program.command('projects'))
   .description('lists projects, the newest first')
   .option('--search <text>')
-  .option('--limit <number>', 'most rows', positive, 20)
+  .option('--limit <number>', 'most rows', parsePositiveInteger, 20)
   .action(
-    run(async (call) => {
+    wrapAction(async (call) => {
       const { listProjects } = await import('./accounts.mjs');
       const { search, limit } = call.options;
-      await listProjects(await apiOf(call), call.output, { search, limit });
+      await listProjects(await createApi(call), call.output, { search, limit });
     }),
   );
 
-const letters = group('dead-letters', 'events and jobs that failed for the last time');
+const letters = commandGroup('dead-letters', 'events and jobs that failed for the last time');
 letters
   .command('list [service]')
   .description('lists those of one service, or of all')
   .option('--effect <name>', 'of one effect or job')
   .option('--state <state>', 'retrying, open, replaying, replayed or discarded')
   .action(
-    run(async ({ data, output, options }, service) => {
+    wrapAction(async ({ data, output, options }, service) => {
       const { listDeadLetters } = await import('./service-commands.mjs');
-      await listDeadLetters(data, output, { service, filters: flags(options, ['effect', 'state']) });
+      await listDeadLetters(data, output, { service, filters: toCommandLineOptions(options, ['effect', 'state']) });
     }),
   );
 letters
   .command('show <service> <id>')
   .description('prints one with its content')
-  .action(inService('dead-letters show'));
+  .action(serviceAction('dead-letters show'));
 letters
   .command('replay <service> [ids...]')
   .description('lets the worker try them again')
   .option('--all')
   .option('--effect <name>', 'with --all: of one effect or job')
   .option('--reason <text>')
-  .action(inService('dead-letters replay', ['all', 'effect', 'reason']));
+  .action(serviceAction('dead-letters replay', ['all', 'effect', 'reason']));
 letters
   .command('discard <service> <id>')
   .description('gives one up')
   .requiredOption('--reason <text>')
-  .action(inService('dead-letters discard', ['reason']));
+  .action(serviceAction('dead-letters discard', ['reason']));
 
 program
   .command('republish <service>')
@@ -175,16 +175,16 @@ program
   .requiredOption('--from <instant>', 'ISO 8601')
   .option('--to <instant>')
   .option('--types <list>', 'types of events, separated by commas')
-  .action(inService('republish', ['from', 'to', 'types']));
+  .action(serviceAction('republish', ['from', 'to', 'types']));
 program
   .command('lost <service> <action> [words...]')
   .description('list, keep or drop the rows of what a restore lost: docs/operations.md 2.1')
-  .action(inService('lost'));
+  .action(serviceAction('lost'));
 program
   .command('rebuild')
   .description('begins another history of the directory, so that every service loads its copy again')
   .action(
-    run(async ({ data, output }) => {
+    wrapAction(async ({ data, output }) => {
       const { rebuildCopies } = await import('./service-commands.mjs');
       await rebuildCopies(data, output);
     }),
@@ -193,12 +193,12 @@ program
 program
   .command('reset')
   .description('returns to the state after the first start')
-  .action(inEstate('reset', () => 'reset'));
-const snapshots = group('snapshot', 'saved states of an estate, for tests');
+  .action(supervisorAction('reset', () => 'reset'));
+const snapshots = commandGroup('snapshot', 'saved states of an estate, for tests');
 for (const [command, done] of Object.entries({ save: 'saved', restore: 'restored', delete: 'deleted' }))
-  snapshots.command(`${command} <name>`).action(inEstate(command, (name) => `${done} ${name}`));
+  snapshots.command(`${command} <name>`).action(supervisorAction(command, (name) => `${done} ${name}`));
 snapshots.command('list').action(
-  run(async ({ data, output }) => {
+  wrapAction(async ({ data, output }) => {
     const { commandEstate } = await import('../processes/local-control.mjs');
     const { found = [] } = await commandEstate(data, 'list');
     output.rows(
@@ -215,11 +215,11 @@ program
   .command('backup <folder>')
   .description('copies the running estate, all of one moment, into an empty folder')
   .action(
-    run(async ({ data, output }, folder) => {
+    wrapAction(async ({ data, output }, folder) => {
       const { commandEstate } = await import('../processes/local-control.mjs');
       const progress = output.progress('backup');
       const { ms, found } = await commandEstate(data, 'backup', resolve(folder), progress.report).finally(progress.end);
-      const sentence = `backup of ${found.takenAt}: ${found.files} files, ${mebibytes(found.bytes)} in ${seconds(ms)}, paused for ${seconds(found.pausedMs)}`;
+      const sentence = `backup of ${found.takenAt}: ${found.files} files, ${formatMebibytes(found.bytes)} in ${formatSeconds(ms)}, paused for ${formatSeconds(found.pausedMs)}`;
       output.result(`${sentence}${found.omitted.map((/** @type {string} */ part) => `\nwithout ${part}`).join('')}`, {
         ...found,
         ms,
@@ -230,14 +230,14 @@ program
   .command('restore <backup>')
   .description('restores a backup into an empty data folder, where no estate runs')
   .action(
-    run(async ({ data, output }, backup) => {
+    wrapAction(async ({ data, output }, backup) => {
       const { restoreBackup } = await import('../snapshots/restored-backup.mjs');
       const progress = output.progress('restore');
       const from = performance.now();
       const record = await restoreBackup(resolve(backup), data, progress.report).finally(progress.end);
       const ms = Math.round(performance.now() - from);
       output.result(
-        `restored the state of ${record.takenAt} in ${seconds(ms)}; start it: ROOKERY_DATA=${data} npm start`,
+        `restored the state of ${record.takenAt} in ${formatSeconds(ms)}; start it: ROOKERY_DATA=${data} npm start`,
         {
           ...record,
           ms,
@@ -246,22 +246,26 @@ program
     }),
   );
 
-const service = group('service', 'single processes of an estate that has six');
+const service = commandGroup('service', 'single processes of an estate that has six');
 for (const [command, done] of Object.entries({ stop: 'stopped', start: 'started' }))
   service
     .command(command)
     .addArgument(new Argument('<process>').choices(PROCESSES))
-    .action(inEstate(command, (name) => `${name} ${done}`));
+    .action(supervisorAction(command, (name) => `${name} ${done}`));
 
 /**
  * The function of a command that a service executes. The first argument is the service, and the others follow the words.
  * @param {string} words
  * @param {string[]} options  those that are passed on
  */
-function inService(words, options = []) {
-  return run(async ({ data, options: given }, name, ...args) => {
+function serviceAction(words, options = []) {
+  return wrapAction(async ({ data, options: given }, name, ...args) => {
     const { runCommand } = await import('./service-commands.mjs');
-    await runCommand(data, name, [...words.split(' '), ...args.flat().filter(Boolean), ...flags(given, options)]);
+    await runCommand(data, name, [
+      ...words.split(' '),
+      ...args.flat().filter(Boolean),
+      ...toCommandLineOptions(given, options),
+    ]);
   });
 }
 
@@ -270,37 +274,37 @@ function inService(words, options = []) {
  * @param {string} command
  * @param {(name: string) => string} sentence
  */
-function inEstate(command, sentence) {
-  return run(async ({ data, output }, name) => {
+function supervisorAction(command, sentence) {
+  return wrapAction(async ({ data, output }, name) => {
     const { commandEstate } = await import('../processes/local-control.mjs');
     const { ms } = await commandEstate(data, command, name);
-    output.result(`${sentence(name)} in ${seconds(ms)}`, { command, ...(name ? { name } : {}), ms });
+    output.result(`${sentence(name)} in ${formatSeconds(ms)}`, { command, ...(name ? { name } : {}), ms });
   });
 }
 
 /**
  * Options as words of a command line.
- * @param {Record<string, unknown>} given
+ * @param {Record<string, unknown>} options
  * @param {string[]} names
  */
-function flags(given, names) {
+function toCommandLineOptions(options, names) {
   return names
-    .filter((name) => given[name] !== undefined)
-    .flatMap((name) => (given[name] === true ? [`--${name}`] : [`--${name}`, String(given[name])]));
+    .filter((name) => options[name] !== undefined)
+    .flatMap((name) => (options[name] === true ? [`--${name}`] : [`--${name}`, String(options[name])]));
 }
 
 /** @param {number} ms */
-function seconds(ms) {
+function formatSeconds(ms) {
   return `${(ms / 1000).toFixed(1)} s`;
 }
 
 /** @param {number} bytes */
-function mebibytes(bytes) {
+function formatMebibytes(bytes) {
   return `${(bytes / 2 ** 20).toFixed(1)} MiB`;
 }
 
 /** @param {NodeJS.ReadableStream} stream */
-async function textOf(stream) {
+async function readAllText(stream) {
   let text = '';
   for await (const part of stream.setEncoding('utf8')) text += part;
   return text;

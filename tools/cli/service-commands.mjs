@@ -13,7 +13,7 @@ import { EXIT, Failure } from './output.mjs';
 const REBUILD_WITHIN_MS = 300_000;
 
 /** @param {string} service */
-function checkService(service) {
+function requireKnownService(service) {
   if (!SERVICES.includes(service))
     throw new Failure(`There is no service ${service}; there are ${SERVICES.join(', ')}`, EXIT.usage);
 }
@@ -25,7 +25,7 @@ function checkService(service) {
  * @param {string[]} words
  */
 export async function runCommand(data, service, words) {
-  checkService(service);
+  requireKnownService(service);
   const { status } = await operate(data, service, words);
   if (status !== 0) throw new Failure('', EXIT.failed);
 }
@@ -37,7 +37,7 @@ export async function runCommand(data, service, words) {
  * @param {{ service?: string, filters: string[] }} options
  */
 export async function listDeadLetters(data, output, { service, filters }) {
-  if (service !== undefined) checkService(service);
+  if (service !== undefined) requireKnownService(service);
   const services = service === undefined ? SERVICES : [service];
   const lists = await Promise.all(
     services.map(async (name) => {
@@ -65,7 +65,7 @@ export async function rebuildCopies(data, output) {
   const progress = output.progress('copies of the directory');
   const isDone = await until(
     async () => {
-      const loaded = await Promise.all(copies.map(async (name) => (await epochOf(data, name)) === epoch));
+      const loaded = await Promise.all(copies.map(async (name) => (await directoryEpochOf(data, name)) === epoch));
       progress.report(loaded.filter(Boolean).length, copies.length);
       return loaded.every(Boolean);
     },
@@ -83,7 +83,7 @@ export async function rebuildCopies(data, output) {
  * @param {string} service
  * @returns {Promise<string | null>}
  */
-async function epochOf(data, service) {
+async function directoryEpochOf(data, service) {
   const connectionString = runningEnvironment(data, service)[databaseVariable(service)];
   const client = new pg.Client({ connectionString });
   client.on('error', () => {});

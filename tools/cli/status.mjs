@@ -23,9 +23,9 @@ export async function statesOf(dataDir) {
   const hasSupervisor = isRunning(dataDir);
   const environments = PROCESSES.map((name) => ({ name, env: recordedEnvironment(dataDir, name) }));
   const processes = environments.map(({ name, env }) =>
-    stateOf(name, env['MANAGEMENT_PORT'], hasSupervisor ? (pids[name] ?? pids.one ?? null) : null),
+    stateOfProcess(name, env['MANAGEMENT_PORT'], hasSupervisor ? (pids[name] ?? pids.one ?? null) : null),
   );
-  const servers = SERVERS.filter((name) => pids[name]).map((name) => serverState(name, pids[name]));
+  const servers = SERVERS.filter((name) => pids[name]).map((name) => stateOfServer(name, pids[name]));
   return [...servers, ...(await Promise.all(processes))];
 }
 
@@ -34,7 +34,7 @@ export async function statesOf(dataDir) {
  * @param {number} pid
  * @returns {ProcessState}
  */
-function serverState(name, pid) {
+function stateOfServer(name, pid) {
   const isUp = startMark(pid) !== null;
   return {
     process: name,
@@ -52,19 +52,19 @@ function serverState(name, pid) {
  * @param {number | null} pid
  * @returns {Promise<ProcessState>}
  */
-async function stateOf(name, port, pid) {
+async function stateOfProcess(name, port, pid) {
   const none = { outbox_oldest_seconds: null, open_dead_letters: null };
-  const health = pid === null ? null : await answerOf(port, '/-/health/ready');
+  const health = pid === null ? null : await fetchManagement(port, '/-/health/ready');
   if (health === null) return { process: name, state: 'away', pid: null, about: null, ...none };
   const about = health.status === 200 ? null : (JSON.parse(health.text).reasons ?? []).join(', ');
-  const metrics = SERVICES.includes(name) ? await answerOf(port, '/-/metrics') : null;
+  const metrics = SERVICES.includes(name) ? await fetchManagement(port, '/-/metrics') : null;
   return {
     process: name,
     state: health.status === 200 ? 'ready' : 'not ready',
     pid,
     about,
-    outbox_oldest_seconds: sample(metrics?.text, /^rookery_outbox_oldest_seconds(?:\{[^}]*\})? (\S+)$/gm),
-    open_dead_letters: sample(metrics?.text, /^rookery_dead_letters\{[^}]*state="open"[^}]*\} (\S+)$/gm),
+    outbox_oldest_seconds: sumOfSeries(metrics?.text, /^rookery_outbox_oldest_seconds(?:\{[^}]*\})? (\S+)$/gm),
+    open_dead_letters: sumOfSeries(metrics?.text, /^rookery_dead_letters\{[^}]*state="open"[^}]*\} (\S+)$/gm),
   };
 }
 
@@ -73,7 +73,7 @@ async function stateOf(name, port, pid) {
  * @param {string} path
  * @returns {Promise<{ status: number, text: string } | null>} null without an answer
  */
-async function answerOf(port, path) {
+async function fetchManagement(port, path) {
   try {
     const signal = AbortSignal.timeout(PATIENCE_MS);
     const response = await fetch(`http://127.0.0.1:${port}${path}`, { signal });
@@ -88,7 +88,7 @@ async function answerOf(port, path) {
  * @param {string | undefined} text
  * @param {RegExp} pattern
  */
-function sample(text = '', pattern) {
+function sumOfSeries(text = '', pattern) {
   const values = [...text.matchAll(pattern)].map(([, value]) => Number(value));
   return values.length === 0 ? null : values.reduce((sum, value) => sum + value, 0);
 }

@@ -17,7 +17,8 @@ const SECONDS = 60;
 const PATIENCE_MS = 5000;
 
 /**
- * Shape: `statuses` and times of all answers, `reasons` of refusals, `wrong` is the number of violations.
+ * Runs the drill. Returns `statuses` and times of all answers, and `reasons` of refusals. `wrong` is the number of
+ * violations.
  * @param {Client} client
  * @param {unknown} _prepared
  * @param {{ seconds?: number, burners?: number }} [options]
@@ -25,8 +26,8 @@ const PATIENCE_MS = 5000;
 export async function run(client, _prepared, { seconds = SECONDS, burners: count = BURNERS } = {}) {
   const ledger = new Ledger(client, { writers: CLIENTS, mails: false });
   await ledger.prepare();
-  const crowd = new Crowd(client, ledger);
-  const burners = Array.from({ length: count }, burn);
+  const crowd = new ClientCrowd(client, ledger);
+  const burners = Array.from({ length: count }, spawnBusyProcess);
   try {
     await crowd.work(seconds * 1000);
   } finally {
@@ -37,10 +38,19 @@ export async function run(client, _prepared, { seconds = SECONDS, burners: count
   const isBlind = acknowledged === 0 ? 1 : 0;
   const isSlow = facts.p99Ms > PATIENCE_MS ? 1 : 0;
   const wrong = crowd.refused + lost + missing + duplicate + isBlind + isSlow;
-  return { ...facts, reasons: await reasonsOf(client.estate), acknowledged, lost, missing, duplicate, wrong, examples };
+  return {
+    ...facts,
+    reasons: await unavailableCountsOf(client.estate),
+    acknowledged,
+    lost,
+    missing,
+    duplicate,
+    wrong,
+    examples,
+  };
 }
 
-class Crowd {
+class ClientCrowd {
   refused = 0;
   /** @type {Record<string, number>} */
   #statuses = {};
@@ -63,7 +73,7 @@ class Crowd {
     for (let round = 0; Date.now() < end; round += 1) {
       const turn = Math.floor(round / 2);
       await Promise.all(
-        this.ledger.writers.map((person, index) => this.#turn(person, round % 2 ? turn + index : turn)),
+        this.ledger.writers.map((person, index) => this.#runTurn(person, round % 2 ? turn + index : turn)),
       );
     }
   }
@@ -79,7 +89,7 @@ class Crowd {
    * @param {Person} person
    * @param {number} turn
    */
-  async #turn(person, turn) {
+  async #runTurn(person, turn) {
     const [project] = this.ledger.projects;
     const reads = [
       `/projects/${project}/issues/1/notes`,
@@ -90,23 +100,23 @@ class Crowd {
       '/user',
     ];
     const kind = turn % (reads.length + 2);
-    if (kind === 0) await this.#count(() => this.ledger.writeOne(person));
-    else if (kind === 1) await this.#useNewToken(person);
-    else await this.#count(() => this.#status('GET', reads[kind - 2] ?? '', person.token));
+    if (kind === 0) await this.#countAnswer(() => this.ledger.writeOne(person));
+    else if (kind === 1) await this.#createAndUseToken(person);
+    else await this.#countAnswer(() => this.#requestStatus('GET', reads[kind - 2] ?? '', person.token));
   }
 
   /**
    * Creates a token and uses it.
    * @param {Person} person
    */
-  async #useNewToken(person) {
-    await this.#count(async () => {
+  async #createAndUseToken(person) {
+    await this.#countAnswer(async () => {
       const path = `/users/${person.id}/personal_access_tokens`;
       const { status, body } = await this.client.api('POST', path, { json: { name: 'fresh', scopes: ['api'] } });
       if (status === 201) person.token = body.token;
       return status;
     });
-    await this.#count(() => this.#status('GET', '/user', person.token));
+    await this.#countAnswer(() => this.#requestStatus('GET', '/user', person.token));
   }
 
   /**
@@ -114,12 +124,12 @@ class Crowd {
    * @param {string} path
    * @param {string} token
    */
-  async #status(method, path, token) {
+  async #requestStatus(method, path, token) {
     return (await this.client.api(method, path, { token })).status;
   }
 
   /** @param {() => Promise<number>} ask */
-  async #count(ask) {
+  async #countAnswer(ask) {
     const from = performance.now();
     /** @type {number | string} */
     const status = await ask().catch((error) => error.name);
@@ -129,15 +139,15 @@ class Crowd {
   }
 }
 
-function burn() {
+function spawnBusyProcess() {
   return spawn(process.execPath, ['-e', 'for (;;);'], { stdio: 'ignore' });
 }
 
 /**
- * Counts of 502, 503 and 504 by process and reason. Shape: `{ 'gateway: shed': 3 }`.
+ * Counts answers 502, 503 and 504 by process and reason, as in `{ 'gateway: shed': 3 }`.
  * @param {Client['estate']} estate
  */
-async function reasonsOf({ ports }) {
+async function unavailableCountsOf({ ports }) {
   /** @type {Record<string, number>} */
   const found = {};
   for (const [name, { management }] of Object.entries(ports)) {

@@ -93,8 +93,8 @@ export class Client {
   }
 
   /**
-   * Sends an idempotent write until its outcome is known. Shape: the last answer, and the number of earlier answers that
-   * left the outcome open.
+   * Sends an idempotent write until its outcome is known. Returns the last answer. `doubts` is the number of earlier
+   * answers that left the outcome open.
    * @param {string} method
    * @param {string} path
    * @param {How} how

@@ -113,7 +113,7 @@ const unlimited = { ...suite, prepare: () => ({ env: WITHOUT_RATES }) };
  */
 const BY_DEFAULTS = {
   copy,
-  mail: { ...mail, run: allOfMail },
+  mail: { ...mail, run: runMailDrills },
   door,
   rotations,
   busy,
@@ -191,7 +191,7 @@ const FAULTS = {
 };
 
 /** @param {string[]} words */
-function options(words) {
+function parseOptions(words) {
   /** @param {string} name */
   const valueOf = (name) => (words.includes(name) ? words.splice(words.indexOf(name), 2)[1] : undefined);
   const seed = valueOf('--seed') ?? Date.now().toString(36);
@@ -207,7 +207,7 @@ function options(words) {
  * @param {Options} options
  * @returns {Promise<Verdict>}
  */
-async function drill(name, { seed, sabotage }) {
+async function runDrill(name, { seed, sabotage }) {
   const dataDir = mkdtempSync(join(sharedTemporary(), `rookery-drill-${name}-`));
   const [fault, given] = [FAULTS[name], BY_DEFAULTS[name]];
   /** @type {Prepared} */
@@ -230,7 +230,9 @@ async function drill(name, { seed, sabotage }) {
   try {
     for (const one of sabotage) await SERVER_SABOTAGE[one]?.(estate);
     const client = new Client(estate, `${name}${seed}`);
-    const verdict = await (fault ? underLoad(client, fault) : /** @type {Drill} */ (given).run(client, prepared));
+    const verdict = await (fault
+      ? runFaultUnderLoad(client, fault)
+      : /** @type {Drill} */ (given).run(client, prepared));
     return { drill: name, seed, sabotage, seconds: Math.round((Date.now() - started) / 1000), ...verdict };
   } finally {
     await estate.stop();
@@ -243,7 +245,7 @@ async function drill(name, { seed, sabotage }) {
  * @param {Client} client
  * @param {any} prepared
  */
-async function allOfMail(client, prepared) {
+async function runMailDrills(client, prepared) {
   const stalled = await mail.run(client, prepared);
   const broken = await brokenMail.run(client, prepared);
   return { ...stalled, broken, wrong: stalled.wrong + broken.wrong };
@@ -254,7 +256,7 @@ async function allOfMail(client, prepared) {
  * @param {Fault} fault
  * @returns {Promise<Verdict>}
  */
-async function underLoad(client, fault) {
+async function runFaultUnderLoad(client, fault) {
   /** @type {Record<string, any>} */
   const facts = {};
   const [notes, pipelines] = [new Ledger(client), new PipelineLedger(client)];
@@ -265,17 +267,17 @@ async function underLoad(client, fault) {
   await fault.run(client.estate, facts);
   await notes.stop();
   await pipelines.stop();
-  await isReady(client.estate);
+  await waitUntilReady(client.estate);
   const verdicts = { notes: await notes.check(), pipelines: await pipelines.check() };
   const wrong = Object.values(verdicts).map(({ acknowledged, lost, missing, duplicate }) => {
     const isBlind = acknowledged === 0 ? 1 : 0;
     return lost + missing + duplicate + isBlind;
   });
-  return { wrong: sum(wrong), ...verdicts, ...facts };
+  return { wrong: sumOf(wrong), ...verdicts, ...facts };
 }
 
 /** @param {number[]} numbers */
-function sum(numbers) {
+function sumOf(numbers) {
   return numbers.reduce((total, one) => total + one, 0);
 }
 
@@ -283,7 +285,7 @@ function sum(numbers) {
  * Waits until the whole estate answers again.
  * @param {Estate} estate
  */
-function isReady(estate) {
+function waitUntilReady(estate) {
   const answers = () =>
     fetch(`${estate.baseUrl}/-/health/ready`).then(
       ({ status }) => status === 200,
@@ -292,9 +294,9 @@ function isReady(estate) {
   return until('the estate is ready', answers);
 }
 
-const chosen = options(process.argv.slice(2));
+const chosen = parseOptions(process.argv.slice(2));
 for (const name of chosen.names) {
-  const verdict = await drill(name, chosen);
+  const verdict = await runDrill(name, chosen);
   process.stdout.write(`${JSON.stringify(verdict)}\n`);
   if (verdict.wrong > 0) process.exitCode = 1;
 }

@@ -4,7 +4,7 @@
  * Source: reference reliability 11.
  *
  * @import { Answer, Client, Person } from './client.mjs'
- * @typedef {{ number: number, marker: string, reader: Person, outcome: string, id?: number }} Entry
+ * @typedef {{ number: number, marker: string, reader: Person, outcome: string, id?: number }} LedgerEntry
  * @typedef {{ acknowledged: number, unknown: number, refused: number, lost: number, missing: number, duplicate: number,
  *   examples: string[] }} Verdict
  */
@@ -17,7 +17,7 @@ const READERS = 4;
 const PROJECTS = 2;
 
 export class Ledger {
-  /** By marker. @type {Map<string, Entry>} */
+  /** By marker. @type {Map<string, LedgerEntry>} */
   #entries = new Map();
   #next = 0;
   #stopping = false;
@@ -29,7 +29,7 @@ export class Ledger {
   readers = [];
   /** @type {number[]} */
   projects = [];
-  /** @type {((answer: Answer, entry: Entry) => void) | undefined} */
+  /** @type {((answer: Answer, entry: LedgerEntry) => void) | undefined} */
   onAnswer;
 
   /**
@@ -89,8 +89,8 @@ export class Ledger {
    * @param {Person} writer
    */
   async writeOne(writer) {
-    const { entry, path, how } = this.#begin(writer);
-    return this.#settle(entry, await this.client.api('POST', path, how));
+    const { entry, path, how } = this.#addEntry(writer);
+    return this.#recordOutcome(entry, await this.client.api('POST', path, how));
   }
 
   /**
@@ -99,20 +99,20 @@ export class Ledger {
    * @param {Person} writer
    */
   async writeNamed(writer) {
-    const { entry, path, how } = this.#begin(writer);
+    const { entry, path, how } = this.#addEntry(writer);
     const answer = await this.client.named('POST', path, { ...how, key: randomUUID() });
     entry.id = answer.body?.id;
-    this.#settle(entry, answer);
+    this.#recordOutcome(entry, answer);
     return answer.doubts;
   }
 
   /** @param {Person} writer */
-  #begin(writer) {
+  #addEntry(writer) {
     const number = (this.#next += 1);
     const marker = `drill ${this.seed}-${number} of`;
     const reader = /** @type {Person} */ (this.readers[number % this.readers.length]);
     const project = this.projects[number % this.projects.length];
-    /** @type {Entry} */
+    /** @type {LedgerEntry} */
     const entry = { number, marker, reader, outcome: 'unknown' };
     this.#entries.set(marker, entry);
     const json = { body: `@${reader.username} ${marker} ${writer.username}` };
@@ -120,10 +120,10 @@ export class Ledger {
   }
 
   /**
-   * @param {Entry} entry
+   * @param {LedgerEntry} entry
    * @param {Answer} answer
    */
-  #settle(entry, answer) {
+  #recordOutcome(entry, answer) {
     const { status } = answer;
     this.onAnswer?.(answer, entry);
     if (status === 201) entry.outcome = 'acknowledged';
@@ -134,7 +134,7 @@ export class Ledger {
   /** Idempotent notes whose last answer does not describe the only stored note. */
   async misnamed() {
     const ids = new Map();
-    for (const { id, body } of await this.#notes()) {
+    for (const { id, body } of await this.#fetchAllNotes()) {
       const marker = /drill \S+ of/.exec(body)?.[0];
       ids.set(marker, [...(ids.get(marker) ?? []), id]);
     }
@@ -152,7 +152,7 @@ export class Ledger {
    * @param {string} token
    * @returns {Promise<any[]>}
    */
-  async #all(path, token) {
+  async #fetchAllPages(path, token) {
     const rows = [];
     for (let page = 1; ; page += 1) {
       const answer = await this.client.api('GET', `${path}${path.includes('?') ? '&' : '?'}per_page=100&page=${page}`, {
@@ -164,9 +164,11 @@ export class Ledger {
     }
   }
 
-  async #notes() {
+  async #fetchAllNotes() {
     const { token } = this.#firstWriter;
-    return (await Promise.all(this.projects.map((id) => this.#all(`/projects/${id}/issues/1/notes`, token)))).flat();
+    return (
+      await Promise.all(this.projects.map((id) => this.#fetchAllPages(`/projects/${id}/issues/1/notes`, token)))
+    ).flat();
   }
 
   get #firstWriter() {
@@ -175,11 +177,11 @@ export class Ledger {
 
   /** Markers of all stored notes. */
   async markers() {
-    return new Set((await this.#notes()).map(({ body }) => /drill \S+ of/.exec(body)?.[0]));
+    return new Set((await this.#fetchAllNotes()).map(({ body }) => /drill \S+ of/.exec(body)?.[0]));
   }
 
-  /** Compares everything once. Shape: counts, and up to five examples of violations. */
-  async #compare() {
+  /** Compares everything once. Returns counts, and up to five examples of violations. */
+  async #compareAll() {
     /** @param {string[]} texts */
     const countBy = (texts) => {
       /** @type {Map<string, number>} */
@@ -191,14 +193,22 @@ export class Ledger {
       return counts;
     };
     const writer = this.#firstWriter;
-    const notes = countBy((await this.#notes()).map(({ body }) => body));
+    const notes = countBy((await this.#fetchAllNotes()).map(({ body }) => body));
     const todos = countBy(
-      (await Promise.all(this.readers.map(({ token }) => this.#all('/todos?action=directly_addressed', token))))
+      (
+        await Promise.all(
+          this.readers.map(({ token }) => this.#fetchAllPages('/todos?action=directly_addressed', token)),
+        )
+      )
         .flat()
         .map(({ body }) => body),
     );
     const events = countBy(
-      (await Promise.all(this.projects.map((id) => this.#all(`/projects/${id}/events?action=commented`, writer.token))))
+      (
+        await Promise.all(
+          this.projects.map((id) => this.#fetchAllPages(`/projects/${id}/events?action=commented`, writer.token)),
+        )
+      )
         .flat()
         .map(({ note }) => note.body),
     );
@@ -209,17 +219,17 @@ export class Ledger {
       const entry = this.#entries.get(marker);
       if (entry && to === entry.reader.email) mails.set(marker, (mails.get(marker) ?? new Set()).add(id));
     }
-    return this.#verdictOf({ notes, todos, events, mails });
+    return this.#createVerdict({ notes, todos, events, mails });
   }
 
   /**
    * @param {{ notes: Map<string, number>, todos: Map<string, number>, events: Map<string, number>,
    *   mails: Map<string, Set<string | undefined>> }} found
    */
-  #verdictOf({ notes, todos, events, mails }) {
+  #createVerdict({ notes, todos, events, mails }) {
     /** @type {Verdict} */
     const verdict = { acknowledged: 0, unknown: 0, refused: 0, lost: 0, missing: 0, duplicate: 0, examples: [] };
-    /** @type {(kind: 'lost' | 'missing' | 'duplicate', entry: Entry, resource: string) => void} */
+    /** @type {(kind: 'lost' | 'missing' | 'duplicate', entry: LedgerEntry, resource: string) => void} */
     const wrong = (kind, entry, resource) => {
       verdict[kind] += 1;
       if (verdict.examples.length < 5)
@@ -247,7 +257,7 @@ export class Ledger {
 
   /** Compares until nothing is missing, at most for 45 s. */
   check() {
-    return settledVerdict(() => this.#compare());
+    return settledVerdict(() => this.#compareAll());
   }
 }
 

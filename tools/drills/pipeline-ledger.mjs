@@ -5,7 +5,7 @@
  *
  * @import { Client, Person } from './client.mjs'
  * @import { Verdict } from './ledger.mjs'
- * @typedef {{ ref: string, reporter: Person, outcome: string, request: number | undefined }} Report
+ * @typedef {{ ref: string, reporter: Person, outcome: string, request: number | undefined }} FailureReport
  * `request` is the id of the open merge request of the branch `ref`
  */
 import { setTimeout as delay } from 'node:timers/promises';
@@ -18,7 +18,7 @@ const MERGE_REQUESTS = 8;
 const REPORTS_PER_MERGE_REQUEST = 4;
 
 export class PipelineLedger {
-  /** By ref. @type {Map<string, Report>} */
+  /** By ref. @type {Map<string, FailureReport>} */
   #reports = new Map();
   /** Branches with merge requests that no report named yet. @type {{ ref: string, request: number }[]} */
   #branches = [];
@@ -49,7 +49,7 @@ export class PipelineLedger {
     });
     this.#project = project.id;
     await client.join(project.id, this.#reporters, 30);
-    const { id: sha } = await this.#made('/repository/commits', {
+    const { id: sha } = await this.#createInProject('/repository/commits', {
       branch: 'change',
       start_branch: project.default_branch,
       commit_message: 'Change',
@@ -58,9 +58,9 @@ export class PipelineLedger {
     this.#sha = sha;
     for (let n = 0; n < MERGE_REQUESTS; n += 1) {
       const ref = `request-${n}`;
-      await this.#made('/repository/branches', { branch: ref, ref: sha });
+      await this.#createInProject('/repository/branches', { branch: ref, ref: sha });
       const request = { source_branch: ref, target_branch: project.default_branch, title: ref };
-      this.#branches.push({ ref, request: (await this.#made('/merge_requests', request)).id });
+      this.#branches.push({ ref, request: (await this.#createInProject('/merge_requests', request)).id });
     }
   }
 
@@ -68,7 +68,7 @@ export class PipelineLedger {
    * @param {string} path
    * @param {object} json
    */
-  #made(path, json) {
+  #createInProject(path, json) {
     return this.client.made(`/projects/${this.#project}${path}`, json, this.#reporters[0]?.token);
   }
 
@@ -79,7 +79,7 @@ export class PipelineLedger {
   write(rate) {
     this.#running = this.#reporters.map(async (reporter) => {
       while (!this.#stopping) {
-        await this.#report(reporter).catch(() => undefined);
+        await this.#reportFailure(reporter).catch(() => undefined);
         await delay((1000 / rate) * this.#reporters.length * (0.5 + Math.random()));
       }
     });
@@ -89,10 +89,10 @@ export class PipelineLedger {
    * Reports a failure on a ref that had no pipeline.
    * @param {Person} reporter
    */
-  async #report(reporter) {
+  async #reportFailure(reporter) {
     const count = this.#reports.size;
     const branch = count % REPORTS_PER_MERGE_REQUEST === 0 ? this.#branches.shift() : undefined;
-    /** @type {Report} */
+    /** @type {FailureReport} */
     const report = { ref: branch?.ref ?? `ref-${count}`, reporter, outcome: 'unknown', request: branch?.request };
     this.#reports.set(report.ref, report);
     const path = `/projects/${this.#project}/statuses/${this.#sha}`;
@@ -107,21 +107,21 @@ export class PipelineLedger {
     await Promise.all(this.#running);
   }
 
-  /** Compares everything once. Shape: counts, and up to five examples of violations. */
-  async #compare() {
+  /** Compares everything once. Returns counts, and up to five examples of violations. */
+  async #compareAll() {
     const { client } = this;
     const project = [this.#project];
-    const pipelines = countBy(
+    const pipelines = countByRef(
       await client.query('package', `select ref from pipelines where project_id = $1 and status = 'failed'`, project),
     );
-    const copies = countBy(
+    const copies = countByRef(
       await client.query(
         'collaboration',
         `select ref from ci_pipelines where project_id = $1 and status = 'failed'`,
         project,
       ),
     );
-    const todos = countBy(
+    const todos = countByRef(
       await client.query(
         'collaboration',
         `select target_id as ref from todos where project_id = $1 and target_type = 'MergeRequest'
@@ -135,17 +135,17 @@ export class PipelineLedger {
       const report = this.#reports.get(/^Pipeline #\d+ of the branch (\S+) has failed\.$/m.exec(text)?.[1] ?? '');
       if (report && to === report.reporter.email) mails.set(report.ref, (mails.get(report.ref) ?? new Set()).add(id));
     }
-    return this.#verdictOf({ pipelines, copies, todos, mails });
+    return this.#createVerdict({ pipelines, copies, todos, mails });
   }
 
   /**
    * @param {{ pipelines: Map<string, number>, copies: Map<string, number>, todos: Map<string, number>,
    *   mails: Map<string, Set<string | undefined>> }} found
    */
-  #verdictOf({ pipelines, copies, todos, mails }) {
+  #createVerdict({ pipelines, copies, todos, mails }) {
     /** @type {Verdict} */
     const verdict = { acknowledged: 0, unknown: 0, refused: 0, lost: 0, missing: 0, duplicate: 0, examples: [] };
-    /** @type {(kind: 'lost' | 'missing' | 'duplicate', report: Report, resource: string) => void} */
+    /** @type {(kind: 'lost' | 'missing' | 'duplicate', report: FailureReport, resource: string) => void} */
     const wrong = (kind, { ref, outcome }, resource) => {
       verdict[kind] += 1;
       if (verdict.examples.length < 5) verdict.examples.push(`${kind}: ${resource} of ${ref} (${outcome})`);
@@ -173,12 +173,12 @@ export class PipelineLedger {
 
   /** Compares until nothing is missing, at most for 45 s. */
   check() {
-    return settledVerdict(() => this.#compare());
+    return settledVerdict(() => this.#compareAll());
   }
 }
 
 /** @param {{ ref: unknown }[]} rows */
-function countBy(rows) {
+function countByRef(rows) {
   /** @type {Map<string, number>} */
   const counts = new Map();
   for (const { ref } of rows) counts.set(String(ref), (counts.get(String(ref)) ?? 0) + 1);

@@ -21,13 +21,13 @@ const CHANGES = {
   'merges-again': {
     only: /apps[\\/]collaboration/,
     file: /merging[\\/]earlier-attempts\.js$/,
-    from: /if \(!await isMerged\([^)]*\)\) continue;/,
+    from: /if \(!await hasAttemptResult\([^)]*\)\) continue;/,
     to: 'continue;',
   },
   /** Headers with credentials of killed processes stay on disk. */
   'left-headers': {
     file: /transport[\\/]authorization\.js$/,
-    from: /await removeAbandoned\(\);/,
+    from: /await removeAbandonedHeaders\(\);/,
     to: '',
   },
   /** git gets headers with credentials by its arguments or its environment. */
@@ -89,14 +89,14 @@ const CHANGES = {
   'heard-once': {
     only: /apps[\\/]collaboration/,
     file: /messaging[\\/]dist[\\/]relay[\\/]restoration\.js$/,
-    from: /await this\.readFrom\([^;]*;/,
+    from: /await this\.restartConsumersFrom\([^;]*;/,
     to: '',
   },
   /** The product takes an aborted SMTP session for an unavailable mail server. */
   'contagious-drops': {
     only: /apps[\\/]collaboration/,
     file: /mailer[\\/]smtp-client\.js$/,
-    from: /await this\.isReached\(\)/,
+    from: /await this\.isServerReachable\(\)/,
     to: 'false',
   },
   /** A stopping replica closes keep-alive connections without announcing it. */
@@ -182,7 +182,7 @@ const CHANGES = {
   /** An invited group keeps its access level after the invitation expires. */
   'endless-shares': {
     file: /directory[\\/]dist[\\/]sql[\\/]level-sql\.js$/,
-    from: /and \$\{liveSql\('s'\)\} and/,
+    from: /and \$\{notExpiredSql\('s'\)\} and/,
     to: 'and',
   },
   /** Members of an invited group get their own level, not limited by that of the invitation. */
@@ -273,15 +273,15 @@ const CHANGES = {
   'hasty-effects': {
     only: /apps[\\/]collaboration/,
     file: /directory[\\/]dist[\\/]directory\.js$/,
-    from: /\.\.\.directoryPositions\(events\)/,
-    to: '...directoryPositions([])',
+    from: /\.\.\.newestPositionsByEpoch\(events\)/,
+    to: '...newestPositionsByEpoch([])',
   },
   /** To-dos and feeds do not check the permissions of their reader again. */
   'unjudged-lists': [
     {
       only: /apps[\\/]collaboration/,
       file: /todos[\\/]todos\.service\.js$/,
-      from: /if \(!isCurrent\(row, viewer\)\)/,
+      from: /if \(!isAsCurrentAsRequest\(row, viewer\)\)/,
       to: 'if (false)',
     },
     {

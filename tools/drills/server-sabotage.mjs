@@ -13,7 +13,7 @@ import pg from 'pg';
  */
 export const SERVER_SABOTAGE = {
   'no-uniqueness': dropUniqueness,
-  'open-door': openDoor,
+  'open-door': permitAllSubjects,
   'contracting-migration': renameColumn,
 };
 
@@ -53,7 +53,7 @@ async function changeSchema({ databases }, statements) {
  * Permits every account of the bus to use all subjects.
  * @param {Estate} estate
  */
-async function openDoor({ dataDir, nats }) {
+async function permitAllSubjects({ dataDir, nats }) {
   const file = join(dataDir, 'nats/users.conf');
   const users = readFileSync(file, 'utf8').replaceAll(/\n {6}permissions: \{[\s\S]*?\n {6}\}/g, '');
   writeFileSync(file, users);

@@ -19,12 +19,12 @@ const BAD_TOKENS = 30;
 const GUESSES = 200;
 
 /**
- * Runs the suite. `prepared.env` is set when limits are off. Shape: `wrong` is the number of violations.
+ * Runs the suite. `prepared.env` is set when limits are off. `wrong` is the number of violations.
  * @param {Client} client
  * @param {{ env?: object }} [prepared]
  */
 export async function run(client, { env } = {}) {
-  const suite = new Suite(client);
+  const suite = new SuiteDrill(client);
   const runs = [];
   for (let index = 0; index < RUNS; index += 1) runs.push(await suite.run(index));
   const guessing = await suite.guess();
@@ -39,7 +39,7 @@ export async function run(client, { env } = {}) {
   };
 }
 
-class Suite {
+class SuiteDrill {
   /** @type {Record<string, number>} */
   #statuses = {};
   /** @type {string[]} */
@@ -65,45 +65,55 @@ class Suite {
     const mark = `r${index}${this.client.seed}`;
     const before = this.#requests;
     const from = Date.now();
-    const group = await this.#made('/groups', { name: mark, path: mark, visibility: 'public' });
-    const ids = await inTurn(range(19), async (n) => {
+    const group = await this.#createResource('/groups', { name: mark, path: mark, visibility: 'public' });
+    const ids = await mapWithWorkers(range(19), async (n) => {
       const json = { name: `${mark}-${n}`, namespace_id: group.id, visibility: 'public' };
-      return (await this.#made('/projects', json)).id;
+      return (await this.#createResource('/projects', json)).id;
     });
     const peopleFrom = Date.now();
-    const people = await inTurn(range(PEOPLE), (n) => this.#person(`${mark}-${n}`));
+    const people = await mapWithWorkers(range(PEOPLE), (n) => this.#createPerson(`${mark}-${n}`));
     const peopleMs = Date.now() - peopleFrom;
-    await inTurn(people, async (person, n) => {
+    await mapWithWorkers(people, async (person, n) => {
       const id = ids[n % ids.length] ?? 0;
-      await this.#expect(201, 'POST', `/projects/${id}/members`, { json: { user_id: person.id, access_level: 30 } });
-      const { iid } = await this.#made(`/projects/${id}/issues`, { title: `Egg ${n}` }, person.token);
-      await this.#made(`/projects/${id}/issues/${iid}/notes`, { body: `@${person.username} looks` }, person.token);
+      await this.#expectStatus(201, 'POST', `/projects/${id}/members`, {
+        json: { user_id: person.id, access_level: 30 },
+      });
+      const { iid } = await this.#createResource(`/projects/${id}/issues`, { title: `Egg ${n}` }, person.token);
+      await this.#createResource(
+        `/projects/${id}/issues/${iid}/notes`,
+        { body: `@${person.username} looks` },
+        person.token,
+      );
     });
     const at = `/projects/${ids[0]}/issues/1`;
-    await inTurn(range(MANY_NOTES), (n) => this.#writeNote(`${at}/notes`, { body: `Note ${n}` }, people[0]?.token));
-    await inTurn(range(BAD_TOKENS), () => this.#expect(401, 'GET', '/user', { token: unknownToken() }));
+    await mapWithWorkers(range(MANY_NOTES), (n) =>
+      this.#writeNote(`${at}/notes`, { body: `Note ${n}` }, people[0]?.token),
+    );
+    await mapWithWorkers(range(BAD_TOKENS), () =>
+      this.#expectStatus(401, 'GET', '/user', { token: makeUnknownToken() }),
+    );
     const reads = ['/user', '/todos', `/projects/${ids[0]}`, at, `${at}/notes`, '/projects', '/issues', '/events'];
-    await inTurn(range(REQUESTS - (this.#requests - before)), (n) =>
-      this.#expect(200, 'GET', reads[n % reads.length] ?? '', { token: people[n % PEOPLE]?.token }),
+    await mapWithWorkers(range(REQUESTS - (this.#requests - before)), (n) =>
+      this.#expectStatus(200, 'GET', reads[n % reads.length] ?? '', { token: people[n % PEOPLE]?.token }),
     );
     return { requests: this.#requests - before, seconds: (Date.now() - from) / 1000, peopleMs };
   }
 
   /** Uses new valid tokens while other callers guess tokens from the same address. */
   async guess() {
-    const { id } = await this.#person(`late-${this.client.seed}`);
+    const { id } = await this.#createPerson(`late-${this.client.seed}`);
     /** @type {number[]} */
     const good = [];
     /** @type {Record<string, number>} */
     const statuses = {};
     /** @param {string} token */
     const requestUser = async (token) => {
-      const { status } = await this.#answer('GET', '/user', { token });
+      const { status } = await this.#sendRequest('GET', '/user', { token });
       statuses[status] = (statuses[status] ?? 0) + 1;
       return status;
     };
-    await inTurn(range(GUESSES), async (n) => {
-      await requestUser(unknownToken());
+    await mapWithWorkers(range(GUESSES), async (n) => {
+      await requestUser(makeUnknownToken());
       if (n % 10 === 0) good.push(await requestUser(await this.client.tokenOf(id)));
     });
     const refusedGood = good.filter((status) => status !== 200).length;
@@ -111,10 +121,13 @@ class Suite {
   }
 
   /** @param {string} username */
-  async #person(username) {
+  async #createPerson(username) {
     const json = { username, name: username, email: `${username}@mail.example`, force_random_password: true };
-    const { id } = await this.#made('/users', json);
-    const { token } = await this.#made(`/users/${id}/personal_access_tokens`, { name: 'suite', scopes: ['api'] });
+    const { id } = await this.#createResource('/users', json);
+    const { token } = await this.#createResource(`/users/${id}/personal_access_tokens`, {
+      name: 'suite',
+      scopes: ['api'],
+    });
     return { id, username, token };
   }
 
@@ -123,8 +136,8 @@ class Suite {
    * @param {object} json
    * @param {string} [token]
    */
-  #made(path, json, token) {
-    return this.#expect(201, 'POST', path, { json, token });
+  #createResource(path, json, token) {
+    return this.#expectStatus(201, 'POST', path, { json, token });
   }
 
   /**
@@ -134,10 +147,10 @@ class Suite {
    * @param {string | undefined} token
    */
   async #writeNote(path, json, token) {
-    const { status, text } = await this.#answer('POST', path, { json, token });
+    const { status, text } = await this.#sendRequest('POST', path, { json, token });
     if (status === 201) return;
     if (status === 429 && text.includes('NOTES_CREATES_PER_MINUTE_COUNT')) this.#notesOverLimit += 1;
-    else this.#note(status, `POST ${path}`, text);
+    else this.#recordRefusalOrFailure(status, `POST ${path}`, text);
   }
 
   /**
@@ -147,10 +160,10 @@ class Suite {
    * @param {How} how
    * @returns {Promise<any>}
    */
-  async #expect(expected, method, path, how) {
-    const { status, text } = await this.#answer(method, path, how);
+  async #expectStatus(expected, method, path, how) {
+    const { status, text } = await this.#sendRequest(method, path, how);
     if (status === expected) return text === '' ? null : JSON.parse(text);
-    this.#note(status, `${method} ${path}`, text);
+    this.#recordRefusalOrFailure(status, `${method} ${path}`, text);
     if (expected === 201) throw new Error(`${method} ${path}: ${status} ${text}`);
     return null;
   }
@@ -160,7 +173,7 @@ class Suite {
    * @param {string} path
    * @param {How} [how]
    */
-  async #answer(method, path, { token = this.client.estate.token, json } = {}) {
+  async #sendRequest(method, path, { token = this.client.estate.token, json } = {}) {
     this.#requests += 1;
     const response = await fetch(`${this.client.estate.baseUrl}/api/v4${path}`, {
       method,
@@ -177,26 +190,26 @@ class Suite {
    * @param {string} call
    * @param {string} text
    */
-  #note(status, call, text) {
+  #recordRefusalOrFailure(status, call, text) {
     (status === 429 || status === 503 ? this.#refused : this.#failed).push(`${call}: ${status} ${text.slice(0, 200)}`);
   }
 }
 
 /** @param {number} count */
 const range = (count) => Array.from({ length: count }, (_, index) => index);
-const unknownToken = () => `glpat-${randomBytes(15).toString('base64url')}`;
+const makeUnknownToken = () => `glpat-${randomBytes(15).toString('base64url')}`;
 
 /**
  * Maps all items with a number of workers; results are in the order of the items.
  * @template T, R
- * @param {T[]} given
+ * @param {T[]} items
  * @param {(item: T, index: number) => Promise<R>} work
  * @returns {Promise<R[]>}
  */
-async function inTurn(given, work) {
+async function mapWithWorkers(items, work) {
   /** @type {R[]} */
   const results = [];
-  const rest = given.entries();
+  const rest = items.entries();
   const worker = async () => {
     for (const [index, one] of rest) results[index] = await work(one, index);
   };

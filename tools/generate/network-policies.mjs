@@ -2,8 +2,8 @@
  * The network policies of a cluster: which process may connect to which, derived from the tables of internal keys and
  * database passwords, and from the address ranges that `libs/egress` refuses. They are the second line of defence.
  *
- * @typedef {{ ports: { port: number | string, protocol?: string }[], from?: object[], to?: object[] }} Rule
- * @typedef {{ policyTypes: string[], ingress?: Rule[], egress?: Rule[] }} Spec
+ * @typedef {{ ports: { port: number | string, protocol?: string }[], from?: object[], to?: object[] }} PolicyRule
+ * @typedef {{ policyTypes: string[], ingress?: PolicyRule[], egress?: PolicyRule[] }} PolicySpec
  */
 import { stringify } from 'yaml';
 import { INTERNAL_PAIRS, SERVICES } from '../processes/environment.mjs';
@@ -14,7 +14,7 @@ const MIGRATIONS = SERVICES.map((name) => `${name}-migrate`);
 const BOOTSTRAP = 'identity-bootstrap';
 
 /** Targets of connections with their ports and clients. The gateway asks management ports whether a service is ready. */
-function connections() {
+function listConnections() {
   /** @param {string} name */
   const callersOf = (name) => [
     ...new Set(['gateway', ...INTERNAL_PAIRS.filter(([, callee]) => callee === name).map(([caller]) => caller)]),
@@ -29,56 +29,65 @@ function connections() {
 }
 
 /** @param {string[]} names */
-const named = (names) =>
+const podSelectorFor = (names) =>
   names.length === 1
     ? { matchLabels: { 'app.kubernetes.io/name': names[0] } }
     : { matchExpressions: [{ key: 'app.kubernetes.io/name', operator: 'In', values: names }] };
 /** @param {(number | string)[]} ports */
-const onPorts = (ports) => ports.map((port) => ({ port }));
-/** @type {(name: string, pods: string[], spec: Spec) => Record<string, unknown> & { spec: Spec & { podSelector: object } }} */
-const policy = (name, pods, spec) => ({
+const toPortRules = (ports) => ports.map((port) => ({ port }));
+/** @type {(name: string, pods: string[], spec: PolicySpec) => Record<string, unknown> & { spec: PolicySpec & { podSelector: object } }} */
+const networkPolicy = (name, pods, spec) => ({
   apiVersion: 'networking.k8s.io/v1',
   kind: 'NetworkPolicy',
   metadata: { name, labels: { 'app.kubernetes.io/part-of': 'rookery' } },
-  spec: { podSelector: named(pods), ...spec },
+  spec: { podSelector: podSelectorFor(pods), ...spec },
 });
 
 /**
  * Allowed clients of a process. Health and metrics are open: they contain no secrets and no user content.
  * @param {string} name
  */
-function ingressOf(name) {
-  const rules = connections().filter(({ to, ports }) => to === name && !ports.includes('management'));
-  /** @type {Rule[]} */
-  const ingress = rules.map(({ ports, from }) => ({ ports: onPorts(ports), from: [{ podSelector: named(from) }] }));
-  if (SERVICES.includes(name)) ingress.push({ ports: onPorts(['management']) });
-  return policy(name, [name], { policyTypes: ['Ingress'], ingress });
+function ingressPolicyOf(name) {
+  const rules = listConnections().filter(({ to, ports }) => to === name && !ports.includes('management'));
+  /** @type {PolicyRule[]} */
+  const ingress = rules.map(({ ports, from }) => ({
+    ports: toPortRules(ports),
+    from: [{ podSelector: podSelectorFor(from) }],
+  }));
+  if (SERVICES.includes(name)) ingress.push({ ports: toPortRules(['management']) });
+  return networkPolicy(name, [name], { policyTypes: ['Ingress'], ingress });
 }
 
 /**
  * Allowed targets of a process, in addition to DNS.
  * @param {string} name
  */
-function egressOf(name) {
-  const targets = connections().filter(({ from }) => from.includes(name));
-  const egress = targets.map(({ to, ports }) => ({ ports: onPorts(ports), to: [{ podSelector: named([to]) }] }));
-  return policy(`${name}-egress`, [name], { policyTypes: ['Egress'], egress });
+function egressPolicyOf(name) {
+  const targets = listConnections().filter(({ from }) => from.includes(name));
+  const egress = targets.map(({ to, ports }) => ({
+    ports: toPortRules(ports),
+    to: [{ podSelector: podSelectorFor([to]) }],
+  }));
+  return networkPolicy(`${name}-egress`, [name], { policyTypes: ['Egress'], egress });
 }
 
 /**
  * DNS lookups within the cluster, wherever its resolver runs.
  * @param {string[]} processes
  */
-function resolving(processes) {
+function dnsPolicyFor(processes) {
   const ports = ['UDP', 'TCP'].map((protocol) => ({ port: 53, protocol }));
   const egress = [{ ports, to: [{ namespaceSelector: {} }] }];
-  return policy('names', processes, { policyTypes: ['Egress'], egress });
+  return networkPolicy('names', processes, { policyTypes: ['Egress'], egress });
 }
 
 /** @param {{ cidr: string, except: string[] }[]} ranges */
-function outside(ranges) {
+function outsidePolicyFor(ranges) {
   const to = ranges.map(({ cidr, except }) => ({ ipBlock: { cidr, except } }));
-  return policy('outside', ASKS_OUTSIDE, { policyTypes: ['Egress'], egress: [{ ports: onPorts([443]), to }] });
+  return networkPolicy('outside', ASKS_OUTSIDE, {
+    policyTypes: ['Egress'],
+    egress: [{ ports: toPortRules([443]), to }],
+  });
 }
 
 /** Port of PostgreSQL, and the port at which an operator asks an instance for its state. */
@@ -96,46 +105,46 @@ export function databasePolicies() {
     const clients = [name, `${name}-migrate`, ...(name === 'identity' ? [BOOTSTRAP] : [])];
     const instances = { podSelector: { matchLabels: { 'cnpg.io/cluster': `${name}-db` } } };
     const operator = { namespaceSelector: { matchLabels: { 'kubernetes.io/metadata.name': 'cnpg-system' } } };
-    const ofInstances = policy(`${name}-db`, [name], {
+    const ofInstances = networkPolicy(`${name}-db`, [name], {
       policyTypes: ['Ingress', 'Egress'],
       ingress: [
-        { ports: onPorts([POSTGRES]), from: [{ podSelector: named(clients) }, instances, operator] },
-        { ports: onPorts([INSTANCE_STATUS]), from: [instances, operator] },
-        { ports: onPorts([INSTANCE_METRICS]) },
+        { ports: toPortRules([POSTGRES]), from: [{ podSelector: podSelectorFor(clients) }, instances, operator] },
+        { ports: toPortRules([INSTANCE_STATUS]), from: [instances, operator] },
+        { ports: toPortRules([INSTANCE_METRICS]) },
       ],
       egress: [
-        { ports: onPorts([POSTGRES, INSTANCE_STATUS]), to: [instances] },
+        { ports: toPortRules([POSTGRES, INSTANCE_STATUS]), to: [instances] },
         { ports: ['UDP', 'TCP'].map((protocol) => ({ port: 53, protocol })), to: [{ namespaceSelector: {} }] },
-        { ports: onPorts([443, 6443]) },
+        { ports: toPortRules([443, 6443]) },
       ],
     });
     return [
       { ...ofInstances, spec: { ...ofInstances.spec, ...instances } },
-      policy(`${name}-db-clients`, clients, {
+      networkPolicy(`${name}-db-clients`, clients, {
         policyTypes: ['Egress'],
-        egress: [{ ports: onPorts([POSTGRES]), to: [instances] }],
+        egress: [{ ports: toPortRules([POSTGRES]), to: [instances] }],
       }),
     ];
   });
-  return rendered(ABOUT_DATABASES, policies);
+  return renderPolicies(ABOUT_DATABASES, policies);
 }
 
 /** Connections of NATS by the official chart: clients, routes between the servers, and metrics. */
 export function busPolicies() {
-  const clients = { ports: onPorts([4222]), from: [{ podSelector: named(SERVICES) }] };
-  const routes = { ports: onPorts([6222]), from: [{ podSelector: named(['nats']) }] };
-  return rendered(ABOUT_BUS, [
-    policy('nats-chart', ['nats'], {
+  const clients = { ports: toPortRules([4222]), from: [{ podSelector: podSelectorFor(SERVICES) }] };
+  const routes = { ports: toPortRules([6222]), from: [{ podSelector: podSelectorFor(['nats']) }] };
+  return renderPolicies(ABOUT_BUS, [
+    networkPolicy('nats-chart', ['nats'], {
       policyTypes: ['Ingress', 'Egress'],
-      ingress: [clients, routes, { ports: onPorts([7777]) }],
+      ingress: [clients, routes, { ports: toPortRules([7777]) }],
       egress: [
-        { ports: onPorts([6222]), to: [{ podSelector: named(['nats']) }] },
+        { ports: toPortRules([6222]), to: [{ podSelector: podSelectorFor(['nats']) }] },
         { ports: ['UDP', 'TCP'].map((protocol) => ({ port: 53, protocol })), to: [{ namespaceSelector: {} }] },
       ],
     }),
-    policy('nats-chart-clients', SERVICES, {
+    networkPolicy('nats-chart-clients', SERVICES, {
       policyTypes: ['Egress'],
-      egress: [{ ports: onPorts([4222]), to: [{ podSelector: named(['nats']) }] }],
+      egress: [{ ports: toPortRules([4222]), to: [{ podSelector: podSelectorFor(['nats']) }] }],
     }),
   ]);
 }
@@ -159,21 +168,21 @@ const ABOUT = `# Generated by \`npm run gen\` from tools/generate/network-polici
 export function networkPolicies(ranges) {
   const processes = ['gateway', ...SERVICES, ...MIGRATIONS, BOOTSTRAP];
   const policies = [
-    ...['nats', 'postgres', 'mail', ...SERVICES].map(ingressOf),
-    resolving(processes),
-    ...processes.map(egressOf),
+    ...['nats', 'postgres', 'mail', ...SERVICES].map(ingressPolicyOf),
+    dnsPolicyFor(processes),
+    ...processes.map(egressPolicyOf),
     // Servers that open no connections.
-    policy('servers-egress', ['nats', 'postgres', 'mail'], { policyTypes: ['Egress'], egress: [] }),
-    outside(ranges),
+    networkPolicy('servers-egress', ['nats', 'postgres', 'mail'], { policyTypes: ['Egress'], egress: [] }),
+    outsidePolicyFor(ranges),
   ];
-  return rendered(ABOUT, policies);
+  return renderPolicies(ABOUT, policies);
 }
 
 /**
  * @param {string} about
  * @param {object[]} policies
  */
-function rendered(about, policies) {
+function renderPolicies(about, policies) {
   const texts = policies.map((one) => `---\n${stringify(one, { aliasDuplicateObjects: false })}`);
   return `${about}${texts.join('')}`;
 }

@@ -18,13 +18,14 @@ const { openApiDocument } = require(join(root, 'libs/api-v4/dist/index.js'));
  * @param {string} method
  * @param {string} template
  */
-function nameOf(method, template) {
+function operationNameOf(method, template) {
   const shape = template.replace(/^\/api\/v4/, '').replace(/[:*][A-Za-z_]\w*/g, ':');
   const name = names[`${method} ${shape}`];
   if (name !== undefined) return name;
   throw new Error(`${method} ${template} has no name in the column "operation" of docs/routes.tsv`);
 }
 
-process.stdout.write(`${JSON.stringify(openApiDocument({ service, version, nameOf, nouns }), null, 2)}\n`, () =>
-  process.exit(0),
+process.stdout.write(
+  `${JSON.stringify(openApiDocument({ service, version, nameOf: operationNameOf, nouns }), null, 2)}\n`,
+  () => process.exit(0),
 );

@@ -2,8 +2,8 @@
  * Generates the parts of READMEs between `<!-- generated: name -->` and `<!-- end -->`: nouns of a service with their
  * tables, events of a service, and the served routes of the repository. The rest of a README is written by hand.
  *
- * @typedef {{ subject: string, about: string }} Event
- * @typedef {{ effect: string, subject: string }} Effect
+ * @typedef {{ subject: string, about: string }} EventSummary
+ * @typedef {{ effect: string, subject: string }} EffectSummary
  */
 import { readdirSync, readFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
@@ -16,11 +16,14 @@ import { tableOwners, tablesOfLibraries } from '../checks/table-owners.mjs';
  * Errors: a plain Error when the file lacks the markers of a part.
  * @param {string} root
  * @param {string} service
- * @param {{ events: Event[], effects: Effect[] }} facts
+ * @param {{ events: EventSummary[], effects: EffectSummary[] }} facts
  */
 export function readmeOf(root, service, { events, effects }) {
   const file = join(root, 'apps', service, 'README.md');
-  return withParts(file, { nouns: nounsOf(root, service), events: eventsOf(service, events, effects) });
+  return replaceGeneratedParts(file, {
+    nouns: nounsOf(root, service),
+    events: eventTablesOf(service, events, effects),
+  });
 }
 
 /**
@@ -33,7 +36,7 @@ export function rootReadme(root, resources) {
   /** @param {1 | 2} column */
   const total = (column) => resources.reduce((sum, row) => sum + row[column], 0);
   const all = `| **all** | **${total(1)}** | **${total(2)}** |`;
-  return withParts(join(root, 'README.md'), {
+  return replaceGeneratedParts(join(root, 'README.md'), {
     served: ['| Resource | Routes served | of planned |', '|---|---:|---:|', ...rows, all],
   });
 }
@@ -42,7 +45,7 @@ export function rootReadme(root, resources) {
  * @param {string} file
  * @param {Record<string, string[]>} parts
  */
-function withParts(file, parts) {
+function replaceGeneratedParts(file, parts) {
   return Object.entries(parts).reduce(
     (text, [name, lines]) => {
       const place = new RegExp(`(?<=<!-- generated: ${name} -->\\n)[^]*?(?=<!-- end -->)`);
@@ -61,11 +64,11 @@ function withParts(file, parts) {
 export function nounsOf(root, service) {
   const folder = join(root, 'apps', service);
   const kept = tablesOfLibraries(root);
-  const tables = [...tableOwners(folder).tables].filter(([table]) => !kept.has(table)).sort(byName);
+  const tables = [...tableOwners(folder).tables].filter(([table]) => !kept.has(table)).sort(compareNames);
   /** @param {string} wing */
   const owned = (wing) => tables.filter(([, { owner }]) => owner === wing).map(([table]) => `\`${table}\``);
   const rows = wingsIn(join(folder, 'src'))
-    .map((name) => ({ name, about: sentenceOf(join(folder, 'src', name)), tables: owned(name) }))
+    .map((name) => ({ name, about: moduleSentenceOf(join(folder, 'src', name)), tables: owned(name) }))
     .filter((wing) => wing.about !== null || wing.tables.length > 0)
     .sort((a, b) => (a.name < b.name ? -1 : 1));
   const shared = tables.filter(([, { owner }]) => owner === null);
@@ -81,7 +84,7 @@ export function nounsOf(root, service) {
 }
 
 /** @type {(one: [string, unknown], other: [string, unknown]) => number} */
-const byName = ([a], [b]) => (a < b ? -1 : 1);
+const compareNames = ([a], [b]) => (a < b ? -1 : 1);
 
 /**
  * The sentence about each wing of a service that is a module, by its noun.
@@ -91,7 +94,7 @@ const byName = ([a], [b]) => (a < b ? -1 : 1);
  */
 export function sentencesOf(root, service) {
   const folder = join(root, 'apps', service, 'src');
-  const sentences = wingsIn(folder).map((wing) => [basename(wing), sentenceOf(join(folder, wing))]);
+  const sentences = wingsIn(folder).map((wing) => [basename(wing), moduleSentenceOf(join(folder, wing))]);
   return Object.fromEntries(sentences.filter(([, sentence]) => sentence !== null));
 }
 
@@ -99,7 +102,7 @@ export function sentencesOf(root, service) {
  * The first sentence above the class of a wing's module; null without a module.
  * @param {string} wing
  */
-function sentenceOf(wing) {
+function moduleSentenceOf(wing) {
   const file = readdirSync(wing).find((name) => name.endsWith('.module.ts'));
   if (file === undefined) return null;
   const tree = ts.createSourceFile(file, readFileSync(join(wing, file), 'utf8'), ts.ScriptTarget.ES2022, true);
@@ -110,22 +113,22 @@ function sentenceOf(wing) {
 
 /**
  * @param {string} service
- * @param {Event[]} events
- * @param {Effect[]} effects
+ * @param {EventSummary[]} events
+ * @param {EffectSummary[]} effects
  */
-function eventsOf(service, events, effects) {
-  const sent = events.filter(({ subject }) => subject.startsWith(`${service}.`)).sort(bySubject);
+function eventTablesOf(service, events, effects) {
+  const sent = events.filter(({ subject }) => subject.startsWith(`${service}.`)).sort(compareSubjects);
   /** @param {string} subject */
   const effectsOf = (subject) => effects.filter((one) => one.subject === subject).map(({ effect }) => `\`${effect}\``);
   const read = [...new Set(effects.map(({ subject }) => subject))].sort();
   return [
-    ...table(
+    ...markdownTable(
       'Sends',
       'When',
       sent.map(({ subject, about }) => [subject, firstSentence(about)]),
     ),
     '',
-    ...table(
+    ...markdownTable(
       'Reads',
       'For',
       read.map((subject) => [subject, effectsOf(subject).sort().join(', ')]),
@@ -133,8 +136,8 @@ function eventsOf(service, events, effects) {
   ];
 }
 
-/** @type {(a: Event, b: Event) => number} */
-const bySubject = (a, b) => (a.subject < b.subject ? -1 : 1);
+/** @type {(a: EventSummary, b: EventSummary) => number} */
+const compareSubjects = (a, b) => (a.subject < b.subject ? -1 : 1);
 /** @param {string} text */
 const firstSentence = (text) => /^.*?\.(?= |$)/.exec(text)?.[0] ?? text;
 
@@ -143,7 +146,7 @@ const firstSentence = (text) => /^.*?\.(?= |$)/.exec(text)?.[0] ?? text;
  * @param {string} about
  * @param {[name: string, text: string][]} rows
  */
-function table(head, about, rows) {
+function markdownTable(head, about, rows) {
   if (rows.length === 0) return [`${head}: nothing.`];
   return [`| ${head} | ${about} |`, '|---|---|', ...rows.map(([name, text]) => `| \`${name}\` | ${text} |`)];
 }

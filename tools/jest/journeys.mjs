@@ -46,7 +46,7 @@ export async function runJourneys({ digests, layout, words, modelRun = {}, only 
       TEST_DATABASE_URLS: JSON.stringify(estate.databases),
       ...(await pythonVariables()),
       ...modelRun,
-      ...variablesWith('MODEL_'),
+      ...variablesWithPrefix('MODEL_'),
     };
     return await runJest({ config: 'apps/e2e/jest.config.cjs', workers: 1, words, only, until, env: environment });
   } finally {
@@ -113,7 +113,7 @@ class SecondEstate {
  * Variables of the environment with a prefix; they override the defaults.
  * @param {string} prefix
  */
-function variablesWith(prefix) {
+function variablesWithPrefix(prefix) {
   const chosen = Object.entries(process.env).filter(([name]) => name.startsWith(prefix));
   return Object.fromEntries(chosen.map(([name, value]) => [name, value ?? '']));
 }

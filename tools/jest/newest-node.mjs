@@ -21,10 +21,10 @@ export function newestNode(say) {
   const { dependencies } = JSON.parse(readFileSync(join(PACKAGE, 'package.json'), 'utf8'));
   const platform = `${process.platform}-${process.arch}`;
   const version = dependencies[`node-${platform}`];
-  if (!version || majorOf(process.versions.node) >= majorOf(version)) return process.execPath;
+  if (!version || majorVersionOf(process.versions.node) >= majorVersionOf(version)) return process.execPath;
   const program = join(FOLDER, `node_modules/node-${platform}/bin/node`);
   try {
-    if (versionOf(program) !== version) install();
+    if (programVersionOf(program) !== version) installNode();
     return program;
   } catch (error) {
     say(
@@ -35,14 +35,14 @@ export function newestNode(say) {
 }
 
 /** @param {string} version */
-const majorOf = (version) => Number(version.split('.')[0]);
+const majorVersionOf = (version) => Number(version.split('.')[0]);
 
 /** @param {string} program */
-function versionOf(program) {
+function programVersionOf(program) {
   return existsSync(program) ? execFileSync(program, ['--version'], { encoding: 'utf8' }).trim().slice(1) : null;
 }
 
-function install() {
+function installNode() {
   mkdirSync(FOLDER, { recursive: true });
   cpSync(PACKAGE, FOLDER, { recursive: true });
   execFileSync('npm', ['ci', '--ignore-scripts', '--no-audit', '--no-fund'], { cwd: FOLDER, stdio: 'pipe' });

@@ -19,14 +19,14 @@ const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 export async function runNodeTests({ files, only = null, until = null, say = (text) => console.error(text) }) {
   if (only)
     return runFiles(
-      files.filter((file) => nameOf(file) === only),
+      files.filter((file) => relativeNameOf(file) === only),
       say,
     );
   if (until === null) return runFiles(files, say);
   /** @type {Required<SuiteResult>} */
   const whole = { files: [], problem: null, notRun: [] };
   for (const file of files) {
-    if (Date.now() > until) whole.notRun.push(nameOf(file));
+    if (Date.now() > until) whole.notRun.push(relativeNameOf(file));
     else whole.files.push(...(await runFiles([file], say)).files);
   }
   return whole;
@@ -45,7 +45,7 @@ async function runFiles(chosen, say) {
       const result = results.get(data.name);
       if (result) result.seconds = data.details.duration_ms / 1000;
     }
-    if (type === 'test:pass' || type === 'test:fail') note(results, type === 'test:fail', data, say);
+    if (type === 'test:pass' || type === 'test:fail') recordTestReport(results, type === 'test:fail', data, say);
   }
   return { files: [...results.values()], problem: null };
 }
@@ -56,7 +56,7 @@ async function runFiles(chosen, say) {
  * @param {any} data
  * @param {(text: string) => void} say
  */
-function note(results, hasFailed, { name, file, skip, todo, details }, say) {
+function recordTestReport(results, hasFailed, { name, file, skip, todo, details }, say) {
   const isFile = results.has(name);
   const result = results.get(isFile ? name : file);
   if (!result) throw new Error(`a test reports from a file that was not run: ${file} (${name})`);
@@ -76,6 +76,13 @@ function note(results, hasFailed, { name, file, skip, todo, details }, say) {
 }
 
 /** @param {string} file */
-const nameOf = (file) => relative(ROOT, file).replaceAll('\\', '/');
+const relativeNameOf = (file) => relative(ROOT, file).replaceAll('\\', '/');
 /** @type {(file: string) => FileResult} */
-const emptyResult = (file) => ({ file: nameOf(file), seconds: 0, passed: 0, failed: 0, skipped: 0, failures: [] });
+const emptyResult = (file) => ({
+  file: relativeNameOf(file),
+  seconds: 0,
+  passed: 0,
+  failed: 0,
+  skipped: 0,
+  failures: [],
+});

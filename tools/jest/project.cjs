@@ -13,7 +13,7 @@ delete swc.$schema;
  * @param {string} name
  * @param {string} directory
  */
-const project = (name, directory) => ({
+const jestProject = (name, directory) => ({
   displayName: name,
   rootDir: directory,
   testEnvironment: join(root, 'tools/jest/environment.cjs'),
@@ -29,14 +29,14 @@ const project = (name, directory) => ({
   testTimeout: 180_000,
 });
 
-module.exports = project;
+module.exports = jestProject;
 /**
  * The API specs of an app or library, whose requests are calls within one process.
  * @param {string} name
  * @param {string} directory
  */
 module.exports.overLocalCalls = (name, directory) => {
-  const { setupFiles, ...same } = project(`${name} local`, directory);
+  const { setupFiles, ...same } = jestProject(`${name} local`, directory);
   const setup = [...setupFiles, join(__dirname, 'local-calls.cjs')];
   return { ...same, testMatch: ['<rootDir>/test/api/*.api-spec.ts'], setupFiles: setup };
 };

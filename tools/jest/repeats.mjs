@@ -30,7 +30,7 @@ export async function repeatFailed(suites, say = () => {}) {
     say(`${count} spec files failed, which is more than ${MOST_REPEATED}: none is repeated`);
     return;
   }
-  for (const suite of suites) for (const first of failedFiles(suite)) await repeat(suite, first, say);
+  for (const suite of suites) for (const first of failedFiles(suite)) await repeatFile(suite, first, say);
 }
 
 /** @param {SuiteResult} result */
@@ -42,7 +42,7 @@ const failedFiles = ({ files }) => files.filter((file) => file.failed > 0);
  * @param {FileResult} first
  * @param {(text: string) => void} say
  */
-async function repeat(suite, first, say) {
+async function repeatFile(suite, first, say) {
   say(`repeating ${first.file}, which failed`);
   const again = await suite
     .run(first.file)
@@ -59,7 +59,7 @@ async function repeat(suite, first, say) {
  * @param {FileResult} result
  */
 export function flakyLine({ file, failures: [failure] }) {
-  return `flaky: ${file}: ${failure?.test ?? 'could not be loaded'}: ${firstLines(failure?.message ?? '')}`;
+  return `flaky: ${file}: ${failure?.test ?? 'could not be loaded'}: ${summarizeMessage(failure?.message ?? '')}`;
 }
 
 /**
@@ -69,7 +69,7 @@ export function flakyLine({ file, failures: [failure] }) {
 export function failedLines({ file, failures }) {
   return failures
     .slice(0, 5)
-    .map(({ test, message }) => `failed: ${file}: ${test ?? 'could not be loaded'}: ${firstLines(message)}`);
+    .map(({ test, message }) => `failed: ${file}: ${test ?? 'could not be loaded'}: ${summarizeMessage(message)}`);
 }
 
 /** Stack frames, jest's headings and its excerpts of the source, which do not describe the failure. */
@@ -79,8 +79,8 @@ const NOISE = /^(?:$|at |● |>? ?\d* ?\|)/;
  * The beginning of a message, without noise. Bounds: three lines, 300 characters.
  * @param {string} message
  */
-function firstLines(message) {
-  const lines = plain(message)
+function summarizeMessage(message) {
+  const lines = withoutColours(message)
     .split('\n')
     .map((line) => line.trim())
     .filter((line) => !NOISE.test(line));
@@ -92,6 +92,6 @@ function firstLines(message) {
  * The text without colour codes.
  * @param {string} text
  */
-function plain(text) {
+function withoutColours(text) {
   return text.replace(/\u001b\[[0-9;]*m/g, '');
 }

@@ -66,7 +66,7 @@ export class Report {
     try {
       return await work();
     } finally {
-      this.#phases.push(`phase ${phase}: ${seconds(performance.now() - startedAt)}`);
+      this.#phases.push(`phase ${phase}: ${formatSeconds(performance.now() - startedAt)}`);
     }
   }
 
@@ -85,9 +85,9 @@ export class Report {
     const tooMany = `${this.#flaky.length} spec files are flaky; more than ${MOST_FLAKY} fail the run`;
     return [
       ...this.#notRun.map((file) => `not run, because the time was up: ${file}`),
-      ...slowest.map((file) => `slow: ${file.file}: ${seconds(file.seconds * 1000)}`),
+      ...slowest.map((file) => `slow: ${file.file}: ${formatSeconds(file.seconds * 1000)}`),
       ...this.#phases,
-      `all phases, some of them in parallel: ${seconds(performance.now() - this.#startedAt)}`,
+      `all phases, some of them in parallel: ${formatSeconds(performance.now() - this.#startedAt)}`,
       ...this.#flaky.map(flakyLine),
       ...this.#files.flatMap(failedLines).slice(0, MOST_FAILED),
       ...(this.#failedCheck === null ? [] : [`npm run check failed with status ${this.#failedCheck}`]),
@@ -99,4 +99,4 @@ export class Report {
 }
 
 /** @param {number} ms */
-const seconds = (ms) => `${(ms / 1000).toFixed(1)} s`;
+const formatSeconds = (ms) => `${(ms / 1000).toFixed(1)} s`;

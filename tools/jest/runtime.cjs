@@ -28,7 +28,7 @@ module.exports = class Runtime extends JestRuntime {
     super(...parts);
     const { executor } = this;
     executor.compile = (/** @type {string} */ source, /** @type {string} */ filename) =>
-      functionOf(source, filename, executor.injectedModuleParameters);
+      compileModuleFunction(source, filename, executor.injectedModuleParameters);
   }
 
   /**
@@ -57,7 +57,7 @@ module.exports = class Runtime extends JestRuntime {
  * @param {string} filename
  * @param {string[]} parameters
  */
-function functionOf(source, filename, parameters) {
+function compileModuleFunction(source, filename, parameters) {
   let known = scripts.get(filename);
   if (known?.source !== source) {
     const head = `(function (${parameters.join(', ')}) {`;

@@ -19,7 +19,7 @@ module.exports = class SpecOrder extends Sequencer {
     const list = process.env['TEST_LIST'];
     if (list === undefined) return super.sort(tests);
     const byLength = await super.sort(tests);
-    const { commit, changed } = recentWork();
+    const { commit, changed } = findRecentChanges();
     /** @param {{ path: string }} test */
     const nameOf = ({ path }) => relative(ROOT, path).replaceAll('\\', '/');
     /** @param {{ path: string }} test */
@@ -39,7 +39,7 @@ module.exports = class SpecOrder extends Sequencer {
 };
 
 /** The newest commit, and the files that changed within the day before it. */
-function recentWork() {
+function findRecentChanges() {
   /** @param {string[]} words */
   const git = (...words) => execFileSync('git', words, { cwd: ROOT, encoding: 'utf8', maxBuffer: 2 ** 27 });
   const [commit = '', at = '0'] = git('log', '-1', '--format=%H %ct').trim().split(' ');

@@ -42,13 +42,13 @@ export async function build() {
     const before = known?.settings === settings ? known.files : {};
     /** @type {SourceStates} */
     const files = {};
-    for (const source of sources()) files[source] = stateOf(source, before[source]);
+    for (const source of listSources()) files[source] = sourceStateOf(source, before[source]);
     const stale = Object.entries(files)
-      .filter(([file, { hash }]) => hash !== before[file]?.hash || !existsSync(output(file)))
+      .filter(([file, { hash }]) => hash !== before[file]?.hash || !existsSync(outputPathOf(file)))
       .map(([file]) => file);
-    await compile(stale);
+    await compileFiles(stale);
     const deleted = Object.keys(before).filter((file) => !files[file]);
-    deleted.forEach(remove);
+    deleted.forEach(removeOutput);
     const changed = [...stale, ...deleted];
     if (changed.length > 0) writeRecord(MANIFEST, { settings, files });
     return { built: stale.length, changed, digests: schemaDigests(files) };
@@ -64,13 +64,13 @@ function settingsDigest() {
 }
 
 /** Paths of all source files from the root, without specs. */
-function sources() {
+function listSources() {
   /** @type {string[]} */
   const found = [];
   for (const kind of ['libs', 'apps']) {
     for (const name of readdirSync(join(ROOT, kind)).sort()) {
       const folder = join(ROOT, kind, name, 'src');
-      if (existsSync(folder)) collect(folder, found);
+      if (existsSync(folder)) collectFilesBelow(folder, found);
     }
   }
   return found.filter((file) => !/(\.spec|-spec|\.d)\.ts$/.test(file));
@@ -78,38 +78,38 @@ function sources() {
 
 /**
  * @param {string} folder
- * @param {string[]} found
+ * @param {string[]} files
  */
-function collect(folder, found) {
+function collectFilesBelow(folder, files) {
   for (const entry of readdirSync(folder, { withFileTypes: true })) {
     const path = join(folder, entry.name);
-    if (entry.isDirectory()) collect(path, found);
-    else found.push(relative(ROOT, path));
+    if (entry.isDirectory()) collectFilesBelow(path, files);
+    else files.push(relative(ROOT, path));
   }
 }
 
 /**
  * Reads the content of a file only if its size or modification time has changed.
  * @param {string} source
- * @param {SourceState | undefined} known
+ * @param {SourceState | undefined} previous
  * @returns {SourceState}
  */
-function stateOf(source, known) {
+function sourceStateOf(source, previous) {
   const { mtimeMs, size } = statSync(join(ROOT, source));
-  if (known?.mtimeMs === mtimeMs && known.size === size) return known;
+  if (previous?.mtimeMs === mtimeMs && previous.size === size) return previous;
   const content = readFileSync(join(ROOT, source));
   const hash = createHash('sha256').update(content).digest('hex').slice(0, 16);
   return { mtimeMs, size, hash, schema: /migration/i.test(`${source}\n${content}`) };
 }
 
 /** @param {string} source */
-function output(source) {
+function outputPathOf(source) {
   const [kind, name, , ...rest] = source.split('/');
   return join(ROOT, kind ?? '', name ?? '', 'dist', ...rest).replace(/\.ts$/, '.js');
 }
 
 /** @param {string[]} files */
-async function compile(files) {
+async function compileFiles(files) {
   if (files.length === 0) return;
   const { transform } = await import('@swc/core');
   const { $schema: _, ...settings } = JSON.parse(readFileSync(join(ROOT, '.swcrc'), 'utf8'));
@@ -117,7 +117,7 @@ async function compile(files) {
   const problems = [];
   /** @param {string} file */
   const one = async (file) => {
-    const target = output(file);
+    const target = outputPathOf(file);
     mkdirSync(dirname(target), { recursive: true });
     if (!file.endsWith('.ts')) return copyFileSync(join(ROOT, file), target);
     try {
@@ -138,9 +138,9 @@ async function compile(files) {
 }
 
 /** @param {string} source */
-function remove(source) {
-  rmSync(output(source), { force: true });
-  rmSync(`${output(source)}.map`, { force: true });
+function removeOutput(source) {
+  rmSync(outputPathOf(source), { force: true });
+  rmSync(`${outputPathOf(source)}.map`, { force: true });
 }
 
 /**

@@ -21,13 +21,13 @@ import { freePort } from './process-records.mjs';
  * @type {Record<string, Action>}
  */
 const ACTIONS = {
-  second: (estate, action) => act(estate.second, ['start', 'stop'], action),
+  second: (estate, action) => runAllowedAction(estate.second, ['start', 'stop'], action),
   processes: (estate, name, action) =>
     estate.layout === 'one'
-      ? act(estate.processes[TOGETHER], ['restart'], action)
-      : act(estate.processes[name], ['kill', 'restart', 'start'], action),
-  nats: (estate, action) => act(estate.nats, ['stop', 'start', 'kill'], action),
-  postgres: (estate, action) => act(estate.postgres, ['stop', 'start', 'kill', 'restart'], action),
+      ? runAllowedAction(estate.processes[TOGETHER], ['restart'], action)
+      : runAllowedAction(estate.processes[name], ['kill', 'restart', 'start'], action),
+  nats: (estate, action) => runAllowedAction(estate.nats, ['stop', 'start', 'kill'], action),
+  postgres: (estate, action) => runAllowedAction(estate.postgres, ['stop', 'start', 'kill', 'restart'], action),
   replicas: async (estate, name) => PROCESSES.includes(name) && addressOf(await estate.replica(name)),
 };
 
@@ -36,7 +36,7 @@ const ACTIONS = {
  * @param {string[]} allowed
  * @param {string} action
  */
-async function act(target, allowed, action) {
+async function runAllowedAction(target, allowed, action) {
   if (!target || !allowed.includes(action)) return false;
   await target[action]();
   return true;
@@ -51,7 +51,7 @@ export async function startControl(estate) {
   const token = randomBytes(12).toString('hex');
   const server = createServer((request, response) => {
     const [, given, kind = '', ...words] = (request.url ?? '').split('/');
-    answer(estate, { isAllowed: given === token, method: request.method, kind, words }).then(
+    answerControlRequest(estate, { isAllowed: given === token, method: request.method, kind, words }).then(
       (body) => response.writeHead(body ? 200 : 404, { 'content-type': 'application/json' }).end(JSON.stringify(body)),
       (error) => response.writeHead(500).end(JSON.stringify({ message: error.message })),
     );
@@ -69,7 +69,7 @@ export async function startControl(estate) {
  * @param {ControlledEstate} estate
  * @param {{ isAllowed: boolean, method: string | undefined, kind: string, words: string[] }} request
  */
-async function answer(estate, { isAllowed, method, kind, words }) {
+async function answerControlRequest(estate, { isAllowed, method, kind, words }) {
   if (!isAllowed) return null;
   if (method === 'GET') return { baseUrl: estate.baseUrl, pids: estate.pids, mailDir: estate.mailDir };
   const action = ACTIONS[kind];

@@ -25,8 +25,8 @@ const SETTLE_MS = 150;
 const INSPECTOR = '127.0.0.1:9229';
 
 /**
- * Reads the arguments of `npm run dev`. Shape: `{ names, inspected }`: the processes to restart, and the one with the
- * inspector or null. Errors: an Error with the usage for an unknown process or option.
+ * Reads the arguments of `npm run dev`. Returns the `names` of the processes to restart, and the `inspected` process
+ * with the inspector or null. Errors: an Error with the usage for an unknown process or option.
  * @param {string[]} args
  * @returns {DevelopmentOptions}
  */

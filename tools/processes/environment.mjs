@@ -39,18 +39,18 @@ export const LOOPBACK = '127.0.0.1';
  * @type {[caller: string, callee: string][]}
  */
 export const INTERNAL_PAIRS = [
-  ...PROCESSES.filter((name) => name !== 'identity').map(calls('identity')),
-  ...['identity', 'import', 'package'].map(calls('collaboration')),
-  ...['identity', 'import'].map(calls('package')),
-  ...['identity'].map(calls('import')),
-  ...['identity', 'collaboration', 'package'].map(calls('admin')),
+  ...PROCESSES.filter((name) => name !== 'identity').map(pairWithCallee('identity')),
+  ...['identity', 'import', 'package'].map(pairWithCallee('collaboration')),
+  ...['identity', 'import'].map(pairWithCallee('package')),
+  ...['identity'].map(pairWithCallee('import')),
+  ...['identity', 'collaboration', 'package'].map(pairWithCallee('admin')),
 ];
 
 /**
  * @param {string} callee
  * @returns {(caller: string) => [string, string]}
  */
-function calls(callee) {
+function pairWithCallee(callee) {
   return (caller) => [caller, callee];
 }
 
@@ -126,12 +126,12 @@ export function environmentOf(name, estate) {
   const at = (service) => `http://127.0.0.1:${portsOf(estate, service).http}`;
   return {
     NODE_ENV: 'production',
-    ...inherited(name, estate.env),
-    ...unlessGiven(estate.env, {
+    ...inheritedVariables(name, estate.env),
+    ...omitGiven(estate.env, {
       ROOKERY_EXTERNAL_URL: estate.externalUrl,
       // No load balancer is in front of these processes, so none has to notice that they are about to close.
       SHUTDOWN_DELAY_MS: '0',
-      ...(name === 'gateway' ? ofGateway(estate) : ownServers(name, estate)),
+      ...(name === 'gateway' ? gatewayVariables(estate) : serverVariablesOf(name, estate)),
     }),
     ROOKERY_CONTEXT_KEYS: contextKeysOf(name, estate.secrets),
     ROOKERY_INTERNAL_KEYS: internalKeysOf(name, estate.secrets),
@@ -148,8 +148,12 @@ export function environmentOf(name, estate) {
 }
 
 /** @param {EstateFacts} estate */
-function ofGateway(estate) {
-  return { ...upstreams(estate), ...connections(estate), GATEWAY_SESSION_SECRET: estate.secrets.session };
+function gatewayVariables(estate) {
+  return {
+    ...upstreamVariables(estate),
+    ...connectionVariables(estate),
+    GATEWAY_SESSION_SECRET: estate.secrets.session,
+  };
 }
 
 /**
@@ -211,7 +215,7 @@ function internalKeysOf(name, { internalKeys }) {
  * Addresses of the services for the gateway: for requests and for readiness checks.
  * @param {EstateFacts} estate
  */
-function upstreams(estate) {
+function upstreamVariables(estate) {
   return Object.fromEntries(
     SERVICES.flatMap((service) => [
       [`GATEWAY_UPSTREAM_${service.toUpperCase()}`, `http://127.0.0.1:${portsOf(estate, service).http}`],
@@ -225,7 +229,7 @@ function upstreams(estate) {
  * @param {EstateFacts} estate
  * @returns {Environment}
  */
-function connections({ host }) {
+function connectionVariables({ host }) {
   return host === LOOPBACK ? { GATEWAY_SOCKETS_PER_ADDRESS_COUNT: '0' } : {};
 }
 
@@ -233,7 +237,7 @@ function connections({ host }) {
  * @param {string} name
  * @param {EstateFacts} estate
  */
-function ownServers(name, { databases, natsUrls, smtpUrl, blobsUrl, repositories }) {
+function serverVariablesOf(name, { databases, natsUrls, smtpUrl, blobsUrl, repositories }) {
   const mail = name === 'collaboration' ? { SMTP_URL: smtpUrl } : {};
   const files = STORES_FILES.includes(name) ? { BLOBS_URL: blobsUrl } : {};
   const code = STORES_REPOSITORIES.includes(name) ? { ROOKERY_REPOSITORIES: repositories } : {};
@@ -245,7 +249,7 @@ function ownServers(name, { databases, natsUrls, smtpUrl, blobsUrl, repositories
  * @param {string} name
  * @param {Environment} env
  */
-function inherited(name, env) {
+function inheritedVariables(name, env) {
   return Object.fromEntries(
     Object.entries(env).filter(([key, value]) => {
       if (value === undefined || WITHHELD.has(key) || key.startsWith('npm_')) return false;
@@ -258,7 +262,7 @@ function inherited(name, env) {
  * @param {Environment} env
  * @param {Environment} values
  */
-function unlessGiven(env, values) {
+function omitGiven(env, values) {
   return Object.fromEntries(Object.entries(values).filter(([key, value]) => value !== undefined && !isGiven(env, key)));
 }
 

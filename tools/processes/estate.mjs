@@ -216,7 +216,7 @@ export class Estate {
 
   /** Starts PostgreSQL, NATS and the mail sink in parallel, except those for which the operator gave an address. */
   async startServers() {
-    this.token = rootToken(this.env) ?? this.secrets.rootToken;
+    this.token = rootTokenFrom(this.env) ?? this.secrets.rootToken;
     const [postgres, nats, mail] = await Promise.allSettled([
       this.#startPostgres(),
       this.#startNats(),
@@ -303,18 +303,18 @@ export class Estate {
     writeRecord(join(this.dataDir, 'run/environments.json'), Object.fromEntries(recorded));
     const isFirst = this.firstStart.isUnfinished && (keepsState || this.firstStart.seed !== null);
     const { gateway = {}, ...services } = environments;
-    await this.#start(isFirst ? services : environments);
+    await this.#startInLayout(isFirst ? services : environments);
     await this.firstStart.finish({ keepsState });
     if (isFirst && this.layout === 'one') await this.processes[TOGETHER]?.stop();
-    if (isFirst) await this.#start(this.layout === 'one' ? environments : { gateway });
+    if (isFirst) await this.#startInLayout(this.layout === 'one' ? environments : { gateway });
     this.#isOpen = true;
-    await this.#gatewayReady();
+    await this.#waitForGateway();
   }
 
   /** @param {Record<string, Environment>} environments by process; together they are one process in the layout `one` */
-  async #start(environments) {
+  async #startInLayout(environments) {
     const own = this.layout === 'one' ? { [TOGETHER]: environmentOfAll(environments, this) } : environments;
-    const processes = Object.entries(own).map(([name, environment]) => this.#process(name, environment));
+    const processes = Object.entries(own).map(([name, environment]) => this.#createProcess(name, environment));
     for (const process of processes) this.processes[process.name] = process;
     /** @type {string[]} */
     const failures = [];
@@ -329,9 +329,9 @@ export class Estate {
     }
   }
 
-  async #gatewayReady() {
+  async #waitForGateway() {
     // An estate that is stopped meanwhile does not get ready any more.
-    const answer = await until(async () => Boolean(this.stopping) || this.#readiness(), 120_000, 10);
+    const answer = await until(async () => Boolean(this.stopping) || this.#checkReadiness(), 120_000, 10);
     if (!answer) throw new Error(`The gateway does not get ready: ${this.lastAnswer}`);
   }
 
@@ -355,13 +355,13 @@ export class Estate {
     } finally {
       if ((isDone || resumesAfterFailure) && !this.stopping) {
         await Promise.all(processes.map((process) => process.resume()));
-        if (this.#isOpen) await this.#gatewayReady();
+        if (this.#isOpen) await this.#waitForGateway();
         this.#writeRoster();
       }
     }
   }
 
-  async #readiness() {
+  async #checkReadiness() {
     try {
       const response = await fetch(`http://127.0.0.1:${this.port}/-/health/ready`);
       this.lastAnswer = `${response.status} ${await response.text()}`;
@@ -376,7 +376,7 @@ export class Estate {
    * @param {string} name
    * @param {Environment} env
    */
-  #process(name, env) {
+  #createProcess(name, env) {
     const onSpawn = () => this.#writeRoster();
     const mostLives = name === TOGETHER ? Math.floor(MOST_LIVES / SERVICES.length) : MOST_LIVES;
     return new ServiceProcess({ name, env, logs: this.logs, onSpawn, onCrash: this.warn, mostLives });
@@ -393,7 +393,7 @@ export class Estate {
    * @param {string} name
    */
   async stopService(name) {
-    await this.#known(name).stop();
+    await this.#requireProcess(name).stop();
     this.#writeRoster();
   }
 
@@ -402,7 +402,7 @@ export class Estate {
    * @param {string} name
    */
   async startService(name) {
-    const process = this.#known(name);
+    const process = this.#requireProcess(name);
     if (isAlive(process.record)) throw new Refused(`${name} runs`);
     const { runRole } = await import('./migrations.mjs');
     if (SERVICES.includes(name)) await runRole(name, ['migrate'], this);
@@ -411,7 +411,7 @@ export class Estate {
   }
 
   /** @param {string} name */
-  #known(name) {
+  #requireProcess(name) {
     if (this.layout === 'one')
       throw new Refused(`${name} is not a process of its own in this layout; npm start without --one makes it one`);
     const process = Object.hasOwn(this.processes, name) ? this.processes[name] : undefined;
@@ -433,7 +433,7 @@ export class Estate {
   async replica(name, env = {}) {
     const [http, management] = await freePorts(2);
     const own = { PORT: String(http), MANAGEMENT_PORT: String(management) };
-    const replica = this.#process(name, { ...environmentOf(name, this), ...env, ...own });
+    const replica = this.#createProcess(name, { ...environmentOf(name, this), ...env, ...own });
     this.replicas.push(replica);
     await replica.start();
     return replica;
@@ -448,7 +448,7 @@ export class Estate {
 
   /** Stops the gateway, then the services, then the servers. */
   stop() {
-    return (this.stopping ??= this.#stop());
+    return (this.stopping ??= this.#stopAll());
   }
 
   /** Deletes the data of a temporary estate that is stopped. */
@@ -458,7 +458,7 @@ export class Estate {
     rmSync(this.dataDir, { recursive: true, force: true });
   }
 
-  async #stop() {
+  async #stopAll() {
     const { gateway, ...services } = this.processes;
     const all = [...this.replicas, ...Object.values(services)];
     await this.commands?.stop();
@@ -472,7 +472,7 @@ export class Estate {
 }
 
 /** @param {Environment} env */
-function rootToken(env) {
+function rootTokenFrom(env) {
   if (env.ROOKERY_ROOT_TOKEN_FILE && existsSync(env.ROOKERY_ROOT_TOKEN_FILE))
     return readFileSync(env.ROOKERY_ROOT_TOKEN_FILE, 'utf8').trim();
   return env.ROOKERY_ROOT_TOKEN || undefined;

@@ -13,7 +13,7 @@
 import { readFileSync } from 'node:fs';
 
 /**
- * Shape: `{ policed: ['ROOKERY_'…], plain: ['LOG_LEVEL'…], secret: ['SMTP_URL'…] }`.
+ * Declared settings: names in `plain` and `secret`, and prefixes of names in `policed`.
  * @type {{ policed: string[], plain: string[], secret: string[] }}
  */
 export const DECLARED = JSON.parse(readFileSync(new URL('declared-settings.json', import.meta.url), 'utf8'));
@@ -50,30 +50,32 @@ function isSetting(name) {
  * @param {Environment} env
  * @param {(name: string) => boolean} isWanted
  */
-const chosen = (env, isWanted) => Object.fromEntries(Object.entries(env).filter(([name]) => isWanted(name)));
+const filterVariables = (env, isWanted) => Object.fromEntries(Object.entries(env).filter(([name]) => isWanted(name)));
 
 /**
  * Variables that processes inherit from a shell: settings, and variables that Node, TLS and the locale need.
  * @param {Environment} shell
  */
 export function inheritedFrom(shell) {
-  return chosen(shell, (name) => isSetting(name) || isAmbient(name));
+  return filterVariables(shell, (name) => isSetting(name) || isAmbient(name));
 }
 
 /**
- * Records the environment of a process. Shape: `{ settings: { LOG_LEVEL: 'info', … }, given: ['SMTP_URL'…] }`. Secrets of
- * secrets.json are replaced by their place in it (`<databases.identity>`); of secrets that the operator gave, only the
- * names are recorded.
+ * Describes the environment of a process for a record: `{ settings: { LOG_LEVEL: 'info', … }, given: ['SMTP_URL'…] }`.
+ * A value that contains a secret of secrets.json has its place there instead (`<databases.identity>`). Secrets that the
+ * operator gave are recorded only by their names.
  * @param {Environment} environment
  * @param {SecretTree} secrets
  * @param {Environment} given
  * @returns {RecordedEnvironment}
  */
 export function recordEnvironment(environment, secrets, given) {
-  const all = Object.entries(chosen(environment, isSetting));
+  const all = Object.entries(filterVariables(environment, isSetting));
   /** @type {(entry: [string, string | undefined]) => boolean} */
   const isOperators = ([name, value]) => SECRETS.has(name) && given[name] === value;
-  const settings = all.filter((one) => !isOperators(one)).map(([name, value]) => [name, placed(value ?? '', secrets)]);
+  const settings = all
+    .filter((one) => !isOperators(one))
+    .map(([name, value]) => [name, withSecretPlaces(value ?? '', secrets)]);
   return { settings: Object.fromEntries(settings), given: all.filter(isOperators).map(([name]) => name) };
 }
 
@@ -87,15 +89,15 @@ export function recordEnvironment(environment, secrets, given) {
 export function restoreEnvironment({ settings, given }, secrets, shell) {
   const missing = given.filter((name) => !shell[name]);
   if (missing.length > 0) throw new Error(`Set ${missing.join(', ')} as at the start: these secrets are not stored.`);
-  const places = new Map(placesIn(secrets));
+  const places = new Map(secretPlacesIn(secrets));
   const values = Object.entries(settings).map(([name, value]) => [
     name,
     value.replaceAll(/<([^<>]+)>/g, (mark, place) => places.get(place) ?? mark),
   ]);
   return {
-    ...chosen(shell, isAmbient),
+    ...filterVariables(shell, isAmbient),
     ...Object.fromEntries(values),
-    ...chosen(shell, (name) => given.includes(name)),
+    ...filterVariables(shell, (name) => given.includes(name)),
   };
 }
 
@@ -103,19 +105,19 @@ export function restoreEnvironment({ settings, given }, secrets, shell) {
  * @param {string} value
  * @param {SecretTree} secrets
  */
-function placed(value, secrets) {
-  return placesIn(secrets).reduce((text, [place, secret]) => text.replaceAll(secret, `<${place}>`), value);
+function withSecretPlaces(value, secrets) {
+  return secretPlacesIn(secrets).reduce((text, [place, secret]) => text.replaceAll(secret, `<${place}>`), value);
 }
 
 /**
- * Shape: `[['databases.identity', 'f00…'], …]`.
+ * Returns pairs of place and secret, such as `['databases.identity', 'f00…']`.
  * @param {SecretTree} secrets
  * @returns {[place: string, secret: string][]}
  */
-function placesIn(secrets, above = '') {
+function secretPlacesIn(secrets, above = '') {
   return Object.entries(secrets).flatMap(([name, value]) =>
     typeof value === 'string'
       ? [/** @type {[string, string]} */ ([`${above}${name}`, value])]
-      : placesIn(value, `${above}${name}.`),
+      : secretPlacesIn(value, `${above}${name}.`),
   );
 }

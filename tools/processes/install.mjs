@@ -23,11 +23,11 @@ export async function installDependencies(say = () => {}) {
   const lockfile = readFileSync(join(ROOT, 'package-lock.json'), 'utf8');
   const digest = createHash('sha256').update(lockfile).digest('hex');
   if (existsSync(MARK) && readFileSync(MARK, 'utf8') === digest) return false;
-  const needed = !matches(JSON.parse(lockfile));
+  const needed = !isInstalled(JSON.parse(lockfile));
   if (needed) {
     say('installing dependencies (npm ci)');
     await stopTestServers();
-    install(say);
+    installPackages(say);
   }
   mkdirSync(dirname(MARK), { recursive: true });
   writeFileSync(MARK, digest);
@@ -38,7 +38,7 @@ export async function installDependencies(say = () => {}) {
  * Whether npm's record of installed packages agrees with the lockfile. Optional packages of other platforms may be absent.
  * @param {{ packages: Record<string, any> }} lockfile
  */
-function matches(lockfile) {
+function isInstalled(lockfile) {
   const written = join(ROOT, 'node_modules/.package-lock.json');
   if (!existsSync(written)) return false;
   const installed = JSON.parse(readFileSync(written, 'utf8')).packages;
@@ -55,12 +55,12 @@ function matches(lockfile) {
  * changes no file.
  * @param {(text: string) => void} say
  */
-function install(say) {
-  const refused = npm('ci');
+function installPackages(say) {
+  const refused = runNpm('ci');
   if (!refused) return;
   if (!refused.includes('EUSAGE')) throw new Error(`npm ci failed:\n${refused}`);
   say('npm ci finds the lockfile incomplete for this platform; installing the versions that it names');
-  const failed = npm('install', '--no-save');
+  const failed = runNpm('install', '--no-save');
   if (failed) throw new Error(`npm install failed:\n${failed}`);
 }
 
@@ -78,7 +78,7 @@ function pathOutside(folder) {
  * @param {...string} words
  * @returns {string | null}
  */
-function npm(...words) {
+function runNpm(...words) {
   const program = process.platform === 'win32' ? 'npm.cmd' : 'npm';
   try {
     execFileSync(program, [...words, '--no-audit', '--no-fund', '--loglevel=error'], {

@@ -47,7 +47,7 @@ const LONG = {
 const COMMANDS = { ...STATES, ...SERVICE, ...LONG };
 
 /** @param {string} dataDir */
-function fileOf(dataDir) {
+function controlFileOf(dataDir) {
   return join(dataDir, 'run/control.json');
 }
 
@@ -64,25 +64,29 @@ export async function startLocalControl(estate) {
   let begin = () => {};
   /** @type {Promise<unknown>} */
   let last = new Promise((resolve) => (begin = () => resolve(undefined))).then(() =>
-    isStopping ? undefined : tidy(estate),
+    isStopping ? undefined : tidySnapshots(estate),
   );
   const server = createServer((request, response) => {
-    const [, command = '', name = ''] = (request.url ?? '').split('/').map(decoded);
-    if (request.method !== 'POST' || !isSame(request.headers.authorization, `Bearer ${word}`) || !COMMANDS[command])
+    const [, command = '', name = ''] = (request.url ?? '').split('/').map(decodeOrKeep);
+    if (
+      request.method !== 'POST' ||
+      !isSameSecret(request.headers.authorization, `Bearer ${word}`) ||
+      !COMMANDS[command]
+    )
       return response.writeHead(404).end();
     const from = performance.now();
     last = last
-      .then(() => (isStopping ? undefined : execute(estate, { command, name, from }, response)))
-      .then(() => (isStopping || !STATES[command] || command === 'list' ? undefined : tidy(estate)));
+      .then(() => (isStopping ? undefined : executeCommand(estate, { command, name, from }, response)))
+      .then(() => (isStopping || !STATES[command] || command === 'list' ? undefined : tidySnapshots(estate)));
   });
   await new Promise((resolve, reject) => server.once('error', reject).listen(0, '127.0.0.1', () => resolve(undefined)));
   const { port } = /** @type {import('node:net').AddressInfo} */ (server.address());
   const url = `http://127.0.0.1:${port}`;
-  writeRecord(fileOf(estate.dataDir), { ...describeProcess(process.pid), url, word });
+  writeRecord(controlFileOf(estate.dataDir), { ...describeProcess(process.pid), url, word });
   const stop = async () => {
     isStopping = true;
     begin();
-    rmSync(fileOf(estate.dataDir), { force: true });
+    rmSync(controlFileOf(estate.dataDir), { force: true });
     // The running command ends first, so that it starts no process after the stop.
     await Promise.race([last, delay(LONGEST_COMMAND_MS, null, { ref: false })]);
     server.closeAllConnections();
@@ -98,7 +102,7 @@ export async function startLocalControl(estate) {
  * @param {{ command: string, name: string, from: number }} request
  * @param {ServerResponse} response
  */
-async function execute(estate, { command, name, from }, response) {
+async function executeCommand(estate, { command, name, from }, response) {
   /**
    * @param {number} status
    * @param {unknown} body
@@ -109,7 +113,7 @@ async function execute(estate, { command, name, from }, response) {
   /** @type {Report} */
   const report = (done, total) => void response.write(`${JSON.stringify({ done, total })}\n`);
   try {
-    const found = await (LONG[command]?.(estate, name, report) ?? outcomeOf(estate, command, name));
+    const found = await (LONG[command]?.(estate, name, report) ?? runShortCommand(estate, command, name));
     answer(200, { ms: Math.round(performance.now() - from), ...(found ? { found } : {}) });
   } catch (error) {
     answer(error instanceof Refused ? 409 : 500, { message: /** @type {Error} */ (error).message });
@@ -121,7 +125,7 @@ async function execute(estate, { command, name, from }, response) {
  * @param {string} command
  * @param {string} name
  */
-function outcomeOf(estate, command, name) {
+function runShortCommand(estate, command, name) {
   if (SERVICE[command]) return SERVICE[command](estate, name);
   if (!estate.isResettable)
     throw new Refused('The estate was started with NODE_ENV=production and cannot be reset, saved or restored');
@@ -132,7 +136,7 @@ function outcomeOf(estate, command, name) {
  * Cleans up after a command. Errors are ignored here, because the next command fails with the same error and reports it.
  * @param {CommandedEstate} estate
  */
-async function tidy(estate) {
+async function tidySnapshots(estate) {
   if (estate.isResettable) await estate.snapshots.tidy().catch(() => {});
 }
 
@@ -147,7 +151,7 @@ async function tidy(estate) {
  */
 export async function commandEstate(dataDir, command, name = '', report = () => {}) {
   /** @type {{ pid: number, mark: string, url: string, word: string } | null} */
-  const address = readRecord(fileOf(dataDir));
+  const address = readRecord(controlFileOf(dataDir));
   if (!address || !isAlive(address)) {
     throw new NoEstate(
       isRunning(dataDir)
@@ -172,7 +176,7 @@ export async function commandEstate(dataDir, command, name = '', report = () => 
 }
 
 /** @param {string} part */
-function decoded(part) {
+function decodeOrKeep(part) {
   try {
     return decodeURIComponent(part);
   } catch {
@@ -181,10 +185,10 @@ function decoded(part) {
 }
 
 /**
- * @param {string | undefined} given
- * @param {string} wanted
+ * @param {string | undefined} sent
+ * @param {string} expected
  */
-function isSame(given = '', wanted) {
-  const [a, b] = [Buffer.from(given), Buffer.from(wanted)];
+function isSameSecret(sent = '', expected) {
+  const [a, b] = [Buffer.from(sent), Buffer.from(expected)];
   return a.length === b.length && timingSafeEqual(a, b);
 }

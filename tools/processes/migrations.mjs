@@ -24,7 +24,7 @@ export async function migrate({ dataDir, estate, digests, cluster }) {
   const file = join(dataDir, 'migrated.json');
   /** @type {Record<string, string | undefined>} */
   const done = readRecord(file) ?? {};
-  const stamps = Object.fromEntries(SERVICES.map((service) => [service, stampOf(service, digests, cluster)]));
+  const stamps = Object.fromEntries(SERVICES.map((service) => [service, schemaStampOf(service, digests, cluster)]));
   const pending = SERVICES.filter(
     (service) => isGiven(estate.env, databaseVariable(service)) || done[service] !== stamps[service],
   );
@@ -45,7 +45,7 @@ export async function migrate({ dataDir, estate, digests, cluster }) {
  * @param {SchemaDigests} digests
  * @param {string} cluster
  */
-function stampOf(service, digests, cluster) {
+function schemaStampOf(service, digests, cluster) {
   const hash = createHash('sha256').update(cluster);
   for (const name of Object.keys(digests).sort())
     if (name.startsWith('libs/') || name === `apps/${service}`) hash.update(name).update(digests[name] ?? '');

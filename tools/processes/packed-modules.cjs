@@ -13,7 +13,8 @@
  *
  * @typedef {{ at: number | undefined, size: number | undefined, encoding: BufferEncoding, source: number,
  *   sourceBytes: number, code: number, codeBytes: number, isChecked?: boolean }} PackedFile
- * @typedef {{ files: Record<string, PackedFile>, found: Record<string, Record<string, string>>, body: Buffer }} Pack
+ * @typedef {{ files: Record<string, PackedFile>, found: Record<string, Record<string, string>>,
+ *   body: Buffer }} ModulePack
  */
 'use strict';
 const fs = require('node:fs');
@@ -42,7 +43,7 @@ const findAsUsual = Module._resolveFilename;
 
 /**
  * The pack in use. `files` by name: time, size, encoding, offset and length of the source, and those of the code.
- * @type {Pack | null}
+ * @type {ModulePack | null}
  */
 let pack = null;
 /**
@@ -59,24 +60,24 @@ const isChanged = /--(?:require|import|loader)\b/.test(process.env.NODE_OPTIONS 
 if (isMainThread && service && !isChanged) {
   pack = readPack();
   isStale = pack === null;
-  Module._resolveFilename = find;
-  Module._extensions['.js'] = load;
-  setTimeout(() => void end(), KEEP_AFTER_MS).unref();
+  Module._resolveFilename = resolveFilename;
+  Module._extensions['.js'] = loadModule;
+  setTimeout(() => void endPacking(), KEEP_AFTER_MS).unref();
 }
 
 /** Identifies the installation that a pack belongs to: after `npm install`, a `require` may resolve to another file. */
-function madeFor() {
+function installationKey() {
   const { mtimeMs, size } = fs.statSync(path.join(ROOT, 'node_modules/.package-lock.json'));
   return [process.version, process.arch, ROOT, mtimeMs, size].join(' ');
 }
 
-/** @returns {Pack | null} */
+/** @returns {ModulePack | null} */
 function readPack() {
   try {
     const bytes = fs.readFileSync(packFile);
     const from = HEAD_BYTES + bytes.readUInt32LE(0);
     const head = JSON.parse(bytes.toString('utf8', HEAD_BYTES, from));
-    if (head.madeFor !== madeFor() || bytes.length !== from + head.bytes) return null;
+    if (head.madeFor !== installationKey() || bytes.length !== from + head.bytes) return null;
     return { ...head, body: bytes.subarray(from) };
   } catch {
     return null;
@@ -87,18 +88,18 @@ function readPack() {
  * Returns the entry of an unchanged file, else null. Each file is checked once.
  * @param {string} file
  */
-function packed(file) {
+function unchangedEntryOf(file) {
   const entry = pack?.files[file];
   if (!pack || !entry || entry.isChecked) return entry ?? null;
   entry.isChecked = true;
-  const now = stateOf(file);
+  const now = fileStateOf(file);
   if (now.at === entry.at && now.size === entry.size) return entry;
   delete pack.files[file];
   return null;
 }
 
 /** @param {string} file */
-function stateOf(file) {
+function fileStateOf(file) {
   const stat = fs.statSync(file, { throwIfNoEntry: false });
   return { at: stat?.mtimeMs, size: stat?.size };
 }
@@ -109,12 +110,12 @@ function stateOf(file) {
  * @param {boolean} isMain
  * @param {unknown} options
  */
-function find(request, parent, isMain, options) {
+function resolveFilename(request, parent, isMain, options) {
   const folder = parent?.path;
   if (folder === undefined || options) return findAsUsual.call(Module, request, parent, isMain, options);
   const kept = pack?.found[folder]?.[request];
-  const file = kept && packed(kept) ? kept : findAsUsual.call(Module, request, parent, isMain, options);
-  if (file.endsWith('.js') && path.isAbsolute(file)) noteFound(folder, request, file);
+  const file = kept && unchangedEntryOf(kept) ? kept : findAsUsual.call(Module, request, parent, isMain, options);
+  if (file.endsWith('.js') && path.isAbsolute(file)) recordResolution(folder, request, file);
   return file;
 }
 
@@ -123,7 +124,7 @@ function find(request, parent, isMain, options) {
  * @param {string} request
  * @param {string} file
  */
-function noteFound(folder, request, file) {
+function recordResolution(folder, request, file) {
   const requests = found.get(folder) ?? new Map();
   found.set(folder, requests.set(request, file));
 }
@@ -132,20 +133,22 @@ function noteFound(folder, request, file) {
  * @param {any} module
  * @param {string} file
  */
-function load(module, file) {
-  const script = scriptOf(file);
+function loadModule(module, file) {
+  const script = compiledScriptOf(file);
   if (!script) return loadAsUsual(module, file);
-  script.runInThisContext().call(module.exports, module.exports, requireOf(module), module, file, path.dirname(file));
+  script
+    .runInThisContext()
+    .call(module.exports, module.exports, createRequireOf(module), module, file, path.dirname(file));
 }
 
 /**
  * Returns the compiled script of a CommonJS module, else null: Node's own loader then loads it or reports the error.
  * @param {string} file
  */
-function scriptOf(file) {
-  const entry = packed(file);
-  const { at, size } = entry ?? stateOf(file);
-  const source = entry ? sourceIn(entry) : sourceFrom(file);
+function compiledScriptOf(file) {
+  const entry = unchangedEntryOf(file);
+  const { at, size } = entry ?? fileStateOf(file);
+  const source = entry ? packedSourceOf(entry) : readWrappedSource(file);
   const cachedData = entry && pack ? pack.body.subarray(entry.code, entry.code + entry.codeBytes) : undefined;
   try {
     const script = new vm.Script(source, {
@@ -164,12 +167,12 @@ function scriptOf(file) {
 }
 
 /** @param {PackedFile} entry */
-function sourceIn({ encoding, source, sourceBytes }) {
-  return /** @type {Pack} */ (pack).body.toString(encoding, source, source + sourceBytes);
+function packedSourceOf({ encoding, source, sourceBytes }) {
+  return /** @type {ModulePack} */ (pack).body.toString(encoding, source, source + sourceBytes);
 }
 
 /** @param {string} file */
-function sourceFrom(file) {
+function readWrappedSource(file) {
   return Module.wrap(
     fs
       .readFileSync(file, 'utf8')
@@ -182,7 +185,7 @@ function sourceFrom(file) {
  * Makes a `require` function like Node's.
  * @param {any} module
  */
-function requireOf(module) {
+function createRequireOf(module) {
   /** @type {any} */
   const require = (/** @type {string} */ id) => module.require(id);
   require.resolve = (/** @type {string} */ request, /** @type {unknown} */ options) =>
@@ -195,17 +198,17 @@ function requireOf(module) {
 }
 
 /** Restores Node's loader for later modules, frees the pack, and writes a new one if needed. */
-async function end() {
+async function endPacking() {
   Module._resolveFilename = findAsUsual;
   Module._extensions['.js'] = loadAsUsual;
   pack = null;
   // A pack only saves time: if it cannot be written, the next start is like this one.
-  if (isStale) await keep().catch(() => undefined);
+  if (isStale) await writePack().catch(() => undefined);
   scripts.clear();
   found.clear();
 }
 
-async function keep() {
+async function writePack() {
   /** @type {Record<string, PackedFile>} */
   const files = {};
   /** @type {Buffer[]} */
@@ -226,7 +229,7 @@ async function keep() {
     if (++count % AT_ONCE === 0) await new Promise((resolve) => setImmediate(resolve));
   }
   const shown = Object.fromEntries([...found].map(([folder, requests]) => [folder, Object.fromEntries(requests)]));
-  const head = Buffer.from(JSON.stringify({ madeFor: madeFor(), bytes, files, found: shown }));
+  const head = Buffer.from(JSON.stringify({ madeFor: installationKey(), bytes, files, found: shown }));
   const length = Buffer.alloc(HEAD_BYTES);
   length.writeUInt32LE(head.length);
   await fs.promises.mkdir(path.dirname(packFile), { recursive: true });

@@ -25,7 +25,7 @@ export function startMark(pid) {
     // The command in brackets may contain spaces and brackets, so fields are counted from the last bracket.
     const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
     if (fields[0] === 'Z' || fields[0] === 'X') return null;
-    return `${bootId()}:${fields[19]}`;
+    return `${readBootId()}:${fields[19]}`;
   } catch {
     return null;
   }
@@ -43,7 +43,7 @@ function startMarkByPs(pid) {
 
 /** @type {string | undefined} */
 let boot;
-function bootId() {
+function readBootId() {
   boot ??= existsSync('/proc/sys/kernel/random/boot_id')
     ? readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim()
     : 'boot';
@@ -51,7 +51,7 @@ function bootId() {
 }
 
 /**
- * Describes a process for a record file. Shape: `{ pid, mark, ...facts }`.
+ * Describes a process for a record file, as `{ pid, mark, ...facts }`.
  * @param {number | undefined} pid
  * @returns {ProcessRecord}
  */
@@ -155,7 +155,7 @@ export function tryLock(file, facts = {}) {
       }
       const holder = readRecord(file);
       if (isAlive(holder)) return holder;
-      const replacing = moveAside(file);
+      const replacing = removeDeadLock(file);
       if (replacing) return replacing;
     }
     throw new Error(`The lock ${file} cannot be taken`);
@@ -169,7 +169,7 @@ export function tryLock(file, facts = {}) {
  * @param {string} file
  * @returns {ProcessRecord | null}
  */
-function moveAside(file) {
+function removeDeadLock(file) {
   const aside = `${file}.stale.${process.pid}`;
   try {
     renameSync(file, aside);

@@ -11,11 +11,12 @@ const PACKAGES = ['twine', 'python3-poetry', 'python3-pip'];
 const MODULES = 'import pip, poetry.console.application, twine.__main__';
 
 /**
- * A Python that has pip, twine and poetry. Shape: `{ program, path }`, `path` for PYTHONPATH, empty where it is not needed.
+ * Returns a Python that has pip, twine and poetry, as `{ program, path }`. `path` is for PYTHONPATH, or empty if it is
+ * not needed.
  * Errors: an Error that says how to install them.
  */
 export function pythonClients() {
-  const ready = PROGRAMS.find((program) => imports(program, ''));
+  const ready = PROGRAMS.find((program) => canImportModules(program, ''));
   if (ready) return { program: ready, path: '' };
   const path = join(FOLDER, 'usr/lib/python3/dist-packages');
   try {
@@ -25,7 +26,7 @@ export function pythonClients() {
       cause: error,
     });
   }
-  if (imports(DEBIAN_PYTHON, path)) return { program: DEBIAN_PYTHON, path };
+  if (canImportModules(DEBIAN_PYTHON, path)) return { program: DEBIAN_PYTHON, path };
   throw new Error(`The pip, twine and poetry of Debian need its Python: apt-get install ${PACKAGES.join(' ')}`);
 }
 
@@ -33,7 +34,7 @@ export function pythonClients() {
  * @param {string} program
  * @param {string} path
  */
-function imports(program, path) {
+function canImportModules(program, path) {
   try {
     execFileSync(program, ['-c', MODULES], { stdio: 'ignore', env: { ...process.env, PYTHONPATH: path } });
     return true;

@@ -18,15 +18,18 @@ export function readSecrets(dataDir) {
   const file = join(dataDir, 'secrets.json');
   const kept = readRecord(file) ?? {};
   const secrets = {
-    postgres: kept.postgres ?? word(),
-    databases: Object.fromEntries(SERVICES.map((name) => [name, kept.databases?.[name] ?? word()])),
+    postgres: kept.postgres ?? randomWord(),
+    databases: Object.fromEntries(SERVICES.map((name) => [name, kept.databases?.[name] ?? randomWord()])),
     // A letter first, because nats-server parses a value that begins with a digit as a number.
-    bus: Object.fromEntries(['operator', ...SERVICES].map((name) => [name, kept.bus?.[name] ?? `p${word()}`])),
-    contextKeys: Object.fromEntries(SERVICES.map((name) => [name, kept.contextKeys?.[name] ?? keyFor(name)])),
+    bus: Object.fromEntries(['operator', ...SERVICES].map((name) => [name, kept.bus?.[name] ?? `p${randomWord()}`])),
+    contextKeys: Object.fromEntries(SERVICES.map((name) => [name, kept.contextKeys?.[name] ?? generateKey(name)])),
     internalKeys: Object.fromEntries(
-      INTERNAL_PAIRS.map((pair) => pair.join('/')).map((pair) => [pair, kept.internalKeys?.[pair] ?? keyFor(pair)]),
+      INTERNAL_PAIRS.map((pair) => pair.join('/')).map((pair) => [
+        pair,
+        kept.internalKeys?.[pair] ?? generateKey(pair),
+      ]),
     ),
-    session: kept.session ?? word(),
+    session: kept.session ?? randomWord(),
     rootToken:
       kept.rootToken ?? `glpat-${Array.from({ length: 20 }, () => LETTERS[randomInt(LETTERS.length)]).join('')}`,
   };
@@ -38,10 +41,10 @@ export function readSecrets(dataDir) {
  * Generates a key: for a service, the key with which the gateway signs for it; for `caller/callee`, that of their calls.
  * @param {string} name
  */
-function keyFor(name) {
+function generateKey(name) {
   return `k1/${name}:${randomBytes(32).toString('base64')}`;
 }
 
-function word() {
+function randomWord() {
   return randomBytes(24).toString('hex');
 }

@@ -81,14 +81,14 @@ export class ServiceProcess {
   async start() {
     this.wanted = true;
     try {
-      return await this.#begin();
+      return await this.#spawnChild();
     } catch (error) {
       this.wanted = false;
       throw error;
     }
   }
 
-  async #begin() {
+  async #spawnChild() {
     const output = openLog(this.log);
     const before = statSync(this.log).size;
     // Through the IPC channel, the child notices the end of this process. In its own session it receives no Ctrl-C.
@@ -115,13 +115,13 @@ export class ServiceProcess {
     child.once('error', (error) => (ended = error.message));
     child.once('exit', (code, signal) => {
       ended = `it ended with ${signal ?? code}`;
-      if (ready) this.#died(child, `${this.name}: ${ended}`);
+      if (ready) this.#restartAfterCrash(child, `${this.name}: ${ended}`);
     });
     await until(() => ready || ended, READY_WITHIN_MS, 10);
     if (ready) return this;
     await endProcess(this.record, { graceMs: 0 });
     throw new Error(
-      `${this.name} did not become ready: ${ended ?? `not within ${READY_WITHIN_MS / 1000} s`}\n${lastLines(this.log, before)}`,
+      `${this.name} did not become ready: ${ended ?? `not within ${READY_WITHIN_MS / 1000} s`}\n${lastLogLines(this.log, before)}`,
     );
   }
 
@@ -129,14 +129,14 @@ export class ServiceProcess {
    * @param {ChildProcess | undefined} child
    * @param {string} how
    */
-  #died(child, how) {
+  #restartAfterCrash(child, how) {
     if (!this.wanted || child !== this.child) return;
     const pause = Math.min(250 * 2 ** this.crashes++, 10_000);
     this.onCrash(`${how}; starting it again (log: ${this.log})`);
     setTimeout(() => {
       // A process that was ready before is restarted even if its restart fails.
       if (!this.wanted || child !== this.child) return;
-      this.#begin().catch((error) => this.#died(this.child, error.message.split('\n', 1)[0] ?? ''));
+      this.#spawnChild().catch((error) => this.#restartAfterCrash(this.child, error.message.split('\n', 1)[0] ?? ''));
     }, pause);
   }
 
@@ -164,7 +164,7 @@ export class ServiceProcess {
     this.wanted = false;
     this.mayResume = true;
     if (this.isResting && isAlive(this.record)) return;
-    if (this.isReady && this.lives < this.mostLives && this.#send('rest'))
+    if (this.isReady && this.lives < this.mostLives && this.#sendToChild('rest'))
       await until(() => this.isResting || !isAlive(this.record), withinMs, 5);
     if (!this.isResting) await this.kill();
   }
@@ -172,7 +172,7 @@ export class ServiceProcess {
   /** Resumes the paused process, or starts another one. Resolves when it is ready. A process that was stopped stays so. */
   async resume() {
     this.isReady = false;
-    if (this.isResting && this.#send('resume')) {
+    if (this.isResting && this.#sendToChild('resume')) {
       this.isResting = false;
       await until(() => this.isReady || !isAlive(this.record), READY_WITHIN_MS, 5);
       this.lives += 1;
@@ -185,7 +185,7 @@ export class ServiceProcess {
   }
 
   /** @param {'rest' | 'resume'} type */
-  #send(type) {
+  #sendToChild(type) {
     if (!isAlive(this.record) || !this.child?.connected) return false;
     this.child.send({ type }, () => {});
     return true;
@@ -211,14 +211,14 @@ function openLog(file) {
  * @param {string} file
  * @param {number} from
  */
-function lastLines(file, from) {
+function lastLogLines(file, from) {
   const text = readFileSync(file).subarray(from).toString();
-  const lines = text.trim().split('\n').slice(-40).map(messageOf);
+  const lines = text.trim().split('\n').slice(-40).map(logMessageOf);
   return [...new Set(lines)].slice(-10).join('\n');
 }
 
 /** @param {string} line */
-function messageOf(line) {
+function logMessageOf(line) {
   try {
     const { msg, err } = JSON.parse(line);
     return [msg, err?.stack ?? err?.message].filter(Boolean).join(': ').split('\n').slice(0, 8).join('\n');

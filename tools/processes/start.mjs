@@ -13,12 +13,14 @@ let last = from;
 /** @param {string} text */
 function say(text) {
   const now = Date.now();
-  console.log(`[${seconds(now - from)}] ${text}${now - last > 100 ? ` (+${seconds(now - last).trim()})` : ''}`);
+  console.log(
+    `[${formatSeconds(now - from)}] ${text}${now - last > 100 ? ` (+${formatSeconds(now - last).trim()})` : ''}`,
+  );
   last = now;
 }
 
 /** @param {number} ms */
-function seconds(ms) {
+function formatSeconds(ms) {
   return `${(ms / 1000).toFixed(1).padStart(5)} s`;
 }
 
@@ -51,7 +53,7 @@ async function developmentLoop(args) {
     const options = developmentOptions(args);
     return (/** @type {Estate} */ estate) => develop(estate, options, say);
   } catch (error) {
-    return refuse(/** @type {Error} */ (error).message);
+    return exitWithUsage(/** @type {Error} */ (error).message);
   }
 }
 
@@ -61,11 +63,11 @@ async function developmentLoop(args) {
  */
 function readLayout(args) {
   if (args.length === 1 && args[0] === '--one') process.env.ROOKERY_LAYOUT = 'one';
-  else if (args.length > 0) refuse(`There is no argument "${args.join(' ')}"\nnpm start [-- --one]`);
+  else if (args.length > 0) exitWithUsage(`There is no argument "${args.join(' ')}"\nnpm start [-- --one]`);
 }
 
 /** @param {string} text */
-function refuse(text) {
+function exitWithUsage(text) {
   console.error(text);
   process.exit(64);
 }
@@ -73,7 +75,8 @@ function refuse(text) {
 async function main() {
   const isLoop = process.argv[2] === 'dev';
   if (!isLoop) readLayout(process.argv.slice(2));
-  else if (process.env.ROOKERY_LAYOUT === 'one') refuse('npm run dev restarts single processes: unset ROOKERY_LAYOUT');
+  else if (process.env.ROOKERY_LAYOUT === 'one')
+    exitWithUsage('npm run dev restarts single processes: unset ROOKERY_LAYOUT');
   const loop = isLoop ? await developmentLoop(process.argv.slice(3)) : null;
   /** @type {Estate | null} */
   let estate = null;
@@ -88,7 +91,7 @@ async function main() {
   };
   onStop(() => void stop());
   onOrphaned(() => void stop());
-  const starting = start(stopping.signal);
+  const starting = startFromSources(stopping.signal);
   try {
     estate = await starting;
   } catch (error) {
@@ -102,7 +105,7 @@ async function main() {
 }
 
 /** @param {AbortSignal} signal */
-async function start(signal) {
+async function startFromSources(signal) {
   refuseOldNode();
   if (await installDependencies(say)) say('dependencies installed');
   const { build } = await import('./build.mjs');
@@ -130,7 +133,7 @@ Rookery runs. Data and logs: ${dataDir}. Ctrl-C stops everything.
 
   base URL  ${externalUrl}/api/v4
   token     ${token}   (root, administrator)
-  listens   ${reachOf(host)}
+  listens   ${describeReach(host)}
 
   ${call} ${baseUrl}/api/v4/user
   ${call} -d name=nest -d path=nest ${baseUrl}/api/v4/groups
@@ -138,7 +141,7 @@ Rookery runs. Data and logs: ${dataDir}. Ctrl-C stops everything.
 }
 
 /** @param {string} host */
-function reachOf(host) {
+function describeReach(host) {
   if (host === LOOPBACK) return `on ${host}: this machine only; HOST=0.0.0.0 npm start admits other machines`;
   return `on ${host}: every client that reaches it and has the token is an administrator`;
 }

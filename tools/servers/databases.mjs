@@ -12,8 +12,8 @@ export async function ensureDatabases(server, passwords, services = SERVICES) {
   const client = new pg.Client({ connectionString: server.url() });
   await client.connect();
   try {
-    const roles = await names(client, 'SELECT rolname AS name FROM pg_roles');
-    const databases = await names(client, 'SELECT datname AS name FROM pg_database');
+    const roles = await selectNames(client, 'SELECT rolname AS name FROM pg_roles');
+    const databases = await selectNames(client, 'SELECT datname AS name FROM pg_database');
     for (const service of services) {
       const name = nameOf(service);
       if (!roles.has(name)) await client.query(`CREATE ROLE ${name} LOGIN PASSWORD '${passwords[service]}'`);
@@ -38,7 +38,7 @@ export function nameOf(service) {
  * @param {pg.Client} client
  * @param {string} statement
  */
-async function names(client, statement) {
+async function selectNames(client, statement) {
   const { rows } = await client.query(statement);
   return new Set(rows.map((row) => row.name));
 }

@@ -30,7 +30,7 @@ export async function startMailSink({ folder, port }) {
         const stamp = new Date().toISOString().replaceAll(/[:.]/g, '-');
         const name = `${stamp}-${String(++count).padStart(6, '0')}.eml`;
         try {
-          store(join(folder, name), envelopeHeaders(session), chunks);
+          storeMail(join(folder, name), envelopeHeaders(session), chunks);
           done(null, `kept as ${name}`);
         } catch (error) {
           done(/** @type {Error} */ (error));
@@ -64,7 +64,7 @@ function envelopeHeaders({ envelope: { mailFrom, rcptTo } }) {
  * @param {string} head
  * @param {Buffer[]} chunks
  */
-function store(file, head, chunks) {
+function storeMail(file, head, chunks) {
   writeFileSync(`${file}.part`, Buffer.concat([Buffer.from(head), ...chunks]), { mode: 0o600 });
   renameSync(`${file}.part`, file);
 }

@@ -3,7 +3,7 @@
  * and started on 127.0.0.1 with a store below the data folder.
  *
  * @import { ProcessRecord } from '../processes/process-records.mjs'
- * @typedef {{ folder: string, program: string, durable: boolean, passwords: Record<string, string> | null }} Place
+ * @typedef {{ folder: string, program: string, durable: boolean, passwords: Record<string, string> | null }} NatsPlace
  */
 import { execFileSync, spawn } from 'node:child_process';
 import {
@@ -52,22 +52,23 @@ const NOT_FOUND = `There is no nats-server on this machine, and it could not be 
 export function natsProgram({ fetch = true, say = () => {} } = {}) {
   const named = process.env.NATS_SERVER_BIN;
   if (named) {
-    if (isProgram(named)) return named;
+    if (isExecutable(named)) return named;
     throw new Error(`NATS_SERVER_BIN names ${named}, which is not a program`);
   }
-  const folders = [...(process.env.PATH ?? '').split(delimiter).filter(Boolean), ...USUAL_PLACES, fetchedFolder()];
-  const found = folders.map((folder) => join(folder, 'nats-server')).find(isProgram);
+  const folders = [...(process.env.PATH ?? '').split(delimiter).filter(Boolean), ...USUAL_PLACES, fetchedNatsFolder()];
+  const found = folders.map((folder) => join(folder, 'nats-server')).find(isExecutable);
   if (found) return found;
   if (fetch) {
     say('fetching nats-server by apt-get');
-    if (fetchByApt() && isProgram(join(fetchedFolder(), 'nats-server'))) return join(fetchedFolder(), 'nats-server');
+    if (fetchByApt() && isExecutable(join(fetchedNatsFolder(), 'nats-server')))
+      return join(fetchedNatsFolder(), 'nats-server');
     if (installByApt()) return natsProgram({ fetch: false });
   }
   throw new Error(NOT_FOUND);
 }
 
 /** @param {string} path */
-function isProgram(path) {
+function isExecutable(path) {
   try {
     accessSync(path, constants.X_OK);
     return true;
@@ -76,7 +77,7 @@ function isProgram(path) {
   }
 }
 
-function fetchedFolder() {
+function fetchedNatsFolder() {
   return join(CACHE, 'nats/usr/sbin');
 }
 
@@ -106,7 +107,7 @@ function fetchByApt() {
     }
     const file = readdirSync(draft).find((name) => name.endsWith('.deb')) ?? '';
     execFileSync('dpkg-deb', ['-x', join(draft, file), join(draft, 'unpacked')], quiet);
-    keepUnpacked(join(draft, 'unpacked'));
+    moveUnpackedToCache(join(draft, 'unpacked'));
     return true;
   } catch {
     return false;
@@ -120,11 +121,11 @@ function fetchByApt() {
  * program that is being written cannot be started (ETXTBSY).
  * @param {string} unpacked
  */
-function keepUnpacked(unpacked) {
+function moveUnpackedToCache(unpacked) {
   try {
     renameSync(unpacked, join(CACHE, 'nats'));
   } catch (error) {
-    if (!isProgram(join(fetchedFolder(), 'nats-server'))) throw error;
+    if (!isExecutable(join(fetchedNatsFolder(), 'nats-server'))) throw error;
   }
 }
 
@@ -146,7 +147,7 @@ function installByApt() {
  * Starts nats-server on the store below `folder`. Resolves when it accepts connections. `start()` after `stop()` uses the
  * same port again. With `passwords`, by user, the server has the accounts of deploy/base/nats/users.conf; without, every
  * client on this machine may connect.
- * @param {{ folder: string, port?: number } & Partial<Place>} options
+ * @param {{ folder: string, port?: number } & Partial<NatsPlace>} options
  */
 export async function startNats({ folder, port = 0, program = natsProgram(), durable = true, passwords = null }) {
   mkdirSync(folder, { recursive: true });
@@ -161,7 +162,7 @@ export class NatsServer {
   record;
   port = 0;
 
-  /** @param {Place} place */
+  /** @param {NatsPlace} place */
   constructor(place) {
     this.place = place;
   }
@@ -170,7 +171,7 @@ export class NatsServer {
     for (let attempt = 1; ; attempt++) {
       this.port = port || (await freePort());
       try {
-        this.record = await launch(this.place, this.port);
+        this.record = await launchNats(this.place, this.port);
         return;
       } catch (error) {
         if (port || attempt === 3) throw error;
@@ -201,26 +202,26 @@ export class NatsServer {
 }
 
 /**
- * @param {Place} place
+ * @param {NatsPlace} place
  * @param {number} port
  */
-async function launch({ folder, program, durable, passwords }, port) {
+async function launchNats({ folder, program, durable, passwords }, port) {
   const config = join(folder, 'nats.conf');
   const log = join(folder, 'nats.log');
-  writeFileSync(config, configuration({ folder, program, durable, passwords, port }));
+  writeFileSync(config, natsConfiguration({ folder, program, durable, passwords, port }));
   if (passwords) copyFileSync(USERS, join(folder, 'users.conf'));
   const output = openSync(log, 'w');
-  const env = { PATH: process.env.PATH, ...variablesOf(passwords ?? {}) };
+  const env = { PATH: process.env.PATH, ...passwordVariables(passwords ?? {}) };
   const child = spawn(program, ['-c', config], { cwd: folder, env, detached: true, stdio: ['ignore', output, output] });
   closeSync(output);
   /** @type {Error | null} */
   let failed = null;
   child.once('error', (error) => (failed = error));
-  child.once('exit', (code) => (failed ??= new Error(`it ended with ${code}: ${lastLines(log)}`)));
+  child.once('exit', (code) => (failed ??= new Error(`it ended with ${code}: ${lastLogLines(log)}`)));
   const ready = await until(async () => failed ?? (await greets(port)), 60_000, 15);
   if (failed !== null || ready === null) {
     if (failed === null) child.kill('SIGKILL');
-    throw new Error(`nats-server did not start: ${messageOf(failed) ?? lastLines(log)}`);
+    throw new Error(`nats-server did not start: ${errorMessageOf(failed) ?? lastLogLines(log)}`);
   }
   child.unref();
   const record = describeProcess(child.pid);
@@ -229,19 +230,19 @@ async function launch({ folder, program, durable, passwords }, port) {
 }
 
 /** @param {Error | null} error */
-function messageOf(error) {
+function errorMessageOf(error) {
   return error?.message;
 }
 
 /** @param {Record<string, string>} passwords */
-function variablesOf(passwords) {
+function passwordVariables(passwords) {
   return Object.fromEntries(
     Object.entries(passwords).map(([user, password]) => [`NATS_PASSWORD_${user.toUpperCase()}`, password]),
   );
 }
 
-/** @param {Place & { port: number }} options */
-function configuration({ folder, program, durable, passwords, port }) {
+/** @param {NatsPlace & { port: number }} options */
+function natsConfiguration({ folder, program, durable, passwords, port }) {
   const lines = [`store_dir: ${JSON.stringify(join(folder, 'store'))}`];
   // Servers before 2.10 refuse to start with sync_interval.
   if (durable && supportsSyncInterval(program)) lines.push('sync_interval: always');
@@ -275,6 +276,6 @@ export function greets(port, host = '127.0.0.1') {
 }
 
 /** @param {string} file */
-function lastLines(file) {
+function lastLogLines(file) {
   return existsSync(file) ? readFileSync(file, 'utf8').trim().split('\n').slice(-5).join('\n') : '';
 }

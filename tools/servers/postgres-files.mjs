@@ -54,9 +54,10 @@ export function postgresPrograms(user) {
   const packaged = platformPackage();
   repairSymlinks(packaged);
   const native = join(packaged, 'native');
-  if (!user || (isSearchable(native) && (statSync(join(native, 'bin/postgres')).mode & 0o005) === 0o005)) return native;
+  if (!user || (isSearchableByAll(native) && (statSync(join(native, 'bin/postgres')).mode & 0o005) === 0o005))
+    return native;
   const version = JSON.parse(readFileSync(join(packaged, 'package.json'), 'utf8')).version;
-  return publicCopy(native, join(sharedFolder(), `postgres-${version}`));
+  return copyForAllUsers(native, join(createSharedFolder(), `postgres-${version}`));
 }
 
 function platformPackage() {
@@ -84,13 +85,13 @@ function repairSymlinks(packaged) {
   if (!existsSync(list)) return;
   for (const { source, target } of JSON.parse(readFileSync(list, 'utf8'))) {
     const link = join(packaged, target);
-    if (exists(link)) continue;
+    if (pathExists(link)) continue;
     symlinkSync(relative(dirname(link), join(packaged, source)), link);
   }
 }
 
 /** @param {string} path */
-function exists(path) {
+function pathExists(path) {
   try {
     lstatSync(path);
     return true;
@@ -103,19 +104,19 @@ function exists(path) {
  * Whether every user may search the folder and all of its parents.
  * @param {string} folder
  */
-function isSearchable(folder) {
+function isSearchableByAll(folder) {
   for (let at = folder; ; at = dirname(at)) {
     if ((statSync(at).mode & 0o001) === 0) return false;
     if (at === dirname(at)) return true;
   }
 }
 
-function sharedFolder() {
+function createSharedFolder() {
   for (const base of ['/var/lib/rookery', join(tmpdir(), 'rookery')]) {
     try {
       mkdirSync(base, { recursive: true, mode: 0o755 });
       chmodSync(base, 0o755);
-      if (isSearchable(base)) return base;
+      if (isSearchableByAll(base)) return base;
     } catch {
       // Tries the next place.
     }
@@ -125,7 +126,7 @@ function sharedFolder() {
 
 /** Folder for temporary estates that the user of PostgreSQL can reach. */
 export function sharedTemporary() {
-  return isSearchable(tmpdir()) ? tmpdir() : sharedFolder();
+  return isSearchableByAll(tmpdir()) ? tmpdir() : createSharedFolder();
 }
 
 /**
@@ -143,11 +144,11 @@ export function discardPostgres(folder) {
  * @param {string} from
  * @param {string} to
  */
-function publicCopy(from, to) {
+function copyForAllUsers(from, to) {
   if (existsSync(to)) return to;
   const draft = `${to}.${process.pid}.draft`;
   cpSync(from, draft, { recursive: true, verbatimSymlinks: true });
-  openToAll(draft);
+  makeReadableForAll(draft);
   try {
     renameSync(draft, to);
   } catch {
@@ -157,11 +158,11 @@ function publicCopy(from, to) {
 }
 
 /** @param {string} path */
-function openToAll(path) {
+function makeReadableForAll(path) {
   const stat = lstatSync(path);
   if (stat.isSymbolicLink()) return;
   chmodSync(path, stat.mode | (stat.isDirectory() || stat.mode & 0o100 ? 0o555 : 0o444));
-  if (stat.isDirectory()) for (const name of readdirSync(path)) openToAll(join(path, name));
+  if (stat.isDirectory()) for (const name of readdirSync(path)) makeReadableForAll(join(path, name));
 }
 
 /**
@@ -174,21 +175,21 @@ function openToAll(path) {
 export function postgresFolder(folder, user) {
   mkdirSync(folder, { recursive: true });
   const here = join(folder, 'postgres');
-  if (!user) return created(here, null);
-  if (isSearchable(folder)) return created(here, user);
+  if (!user) return createPrivateFolder(here, null);
+  if (isSearchableByAll(folder)) return createPrivateFolder(here, user);
   const note = join(folder, 'postgres.location');
   if (!existsSync(note)) {
     const name = createHash('sha256').update(folder).update(randomBytes(8)).digest('hex').slice(0, 16);
-    writeFileSync(note, `${join(sharedFolder(), name)}\n`);
+    writeFileSync(note, `${join(createSharedFolder(), name)}\n`);
   }
-  return created(readFileSync(note, 'utf8').trim(), user);
+  return createPrivateFolder(readFileSync(note, 'utf8').trim(), user);
 }
 
 /**
  * @param {string} folder
  * @param {User | null} user
  */
-function created(folder, user) {
+function createPrivateFolder(folder, user) {
   mkdirSync(folder, { recursive: true, mode: 0o700 });
   if (user) chownSync(folder, user.uid, user.gid);
   return folder;

@@ -6,7 +6,7 @@
  * @import { User } from './postgres-files.mjs'
  * @typedef {Record<string, string>} Settings
  * @typedef {{ programs: string, home: string, data: string, password: string, user: User | null }} Installation
- * @typedef {Installation & { settings: Settings }} Place
+ * @typedef {Installation & { settings: Settings }} PostgresPlace
  */
 import { execFile, spawn } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
@@ -65,9 +65,9 @@ export async function startPostgres({ folder, password, port = 0, settings = EST
   const programs = postgresPrograms(user);
   const home = postgresFolder(folder, user);
   const data = join(home, 'data');
-  await endLeftover(data);
+  await endLeftoverServer(data);
   if (!existsSync(join(data, 'PG_VERSION')) || !existsSync(join(home, 'initialized')))
-    await initialize({ programs, home, data, password, user });
+    await initializeDatabase({ programs, home, data, password, user });
   const server = new PostgresServer({ programs, home, data, password, user, settings });
   await server.start(port);
   return server;
@@ -78,7 +78,7 @@ export class PostgresServer {
   record;
   port = 0;
 
-  /** @param {Place} place */
+  /** @param {PostgresPlace} place */
   constructor(place) {
     this.place = place;
   }
@@ -88,7 +88,7 @@ export class PostgresServer {
     for (let attempt = 1; ; attempt++) {
       this.port = port || (await freePort());
       try {
-        this.record = await launch(this.place, this.port);
+        this.record = await launchPostgres(this.place, this.port);
         return;
       } catch (error) {
         if (attempt === 4) throw error;
@@ -150,12 +150,12 @@ function socketFolder(home) {
 }
 
 /** @param {string} home */
-function environment(home) {
+function programEnvironment(home) {
   return { PATH: process.env.PATH ?? '/usr/bin:/bin', LC_ALL: 'C', TZ: 'UTC', HOME: home };
 }
 
 /** @param {Installation} installation */
-async function initialize({ programs, home, data, password, user }) {
+async function initializeDatabase({ programs, home, data, password, user }) {
   rmSync(data, { recursive: true, force: true });
   const secret = join(home, 'password');
   writeFileSync(secret, `${password}\n`, { mode: 0o600 });
@@ -174,7 +174,7 @@ async function initialize({ programs, home, data, password, user }) {
     await run(
       join(programs, 'bin/initdb'),
       ['-D', data, ...options, '--auth=scram-sha-256', `--pwfile=${secret}`, '--no-instructions', '--no-sync'],
-      { ...identity, cwd: home, env: environment(home) },
+      { ...identity, cwd: home, env: programEnvironment(home) },
     );
   } catch (error) {
     throw new Error(
@@ -188,10 +188,10 @@ async function initialize({ programs, home, data, password, user }) {
 
 /**
  * Starts the program. Resolves when the status file of the server says `ready`.
- * @param {Place} place
+ * @param {PostgresPlace} place
  * @param {number} port
  */
-async function launch({ programs, home, data, user, settings }, port) {
+async function launchPostgres({ programs, home, data, user, settings }, port) {
   const log = join(home, 'postgres.log');
   const output = openSync(log, 'w');
   const near = { unix_socket_directories: socketFolder(home), unix_socket_permissions: '0700' };
@@ -202,7 +202,7 @@ async function launch({ programs, home, data, user, settings }, port) {
     {
       ...(user ? { uid: user.uid, gid: user.gid } : {}),
       cwd: home,
-      env: environment(home),
+      env: programEnvironment(home),
       // In its own session the server receives no Ctrl-C; the supervisor stops all processes in order.
       detached: true,
       stdio: ['ignore', output, output],
@@ -212,18 +212,18 @@ async function launch({ programs, home, data, user, settings }, port) {
   /** @type {Error | null} */
   let failed = null;
   child.once('error', (error) => (failed = error));
-  child.once('exit', () => (failed ??= new Error(lastLines(log))));
-  const ready = await until(() => failed ?? (statusOf(data, child.pid) === 'ready' && 'ready'), 180_000, 10);
+  child.once('exit', () => (failed ??= new Error(lastLogLines(log))));
+  const ready = await until(() => failed ?? (serverStatusOf(data, child.pid) === 'ready' && 'ready'), 180_000, 10);
   if (failed !== null || ready === null) {
     if (failed === null) child.kill('SIGKILL');
-    throw new Error(`PostgreSQL did not start: ${messageOf(failed) ?? lastLines(log)}`);
+    throw new Error(`PostgreSQL did not start: ${errorMessageOf(failed) ?? lastLogLines(log)}`);
   }
   child.unref();
   return describeProcess(child.pid);
 }
 
 /** @param {Error | null} error */
-function messageOf(error) {
+function errorMessageOf(error) {
   return error?.message;
 }
 
@@ -232,8 +232,8 @@ function messageOf(error) {
  * @param {string} data
  * @param {number | undefined} pid
  */
-function statusOf(data, pid) {
-  const lines = statusLines(data);
+function serverStatusOf(data, pid) {
+  const lines = readStatusLines(data);
   return Number(lines[0]) === pid ? lines[7]?.trim() : undefined;
 }
 
@@ -241,7 +241,7 @@ function statusOf(data, pid) {
  * @param {string} data
  * @returns {string[]}
  */
-function statusLines(data) {
+function readStatusLines(data) {
   try {
     return readFileSync(join(data, 'postmaster.pid'), 'utf8').split('\n');
   } catch {
@@ -250,7 +250,7 @@ function statusLines(data) {
 }
 
 /** @param {string} file */
-function lastLines(file) {
+function lastLogLines(file) {
   try {
     return readFileSync(file, 'utf8').trim().split('\n').slice(-6).join('\n');
   } catch {
@@ -263,16 +263,16 @@ function lastLines(file) {
  * program has its process id now.
  * @param {string} data
  */
-async function endLeftover(data) {
-  const pid = Number(statusLines(data)[0]);
+async function endLeftoverServer(data) {
+  const pid = Number(readStatusLines(data)[0]);
   if (!pid || startMark(pid) === null) return;
-  const command = await commandLine(pid);
+  const command = await readCommandLine(pid);
   if (!command.includes('postgres') || !command.includes(data)) return;
   await endProcess(describeProcess(pid), { signal: 'SIGINT', graceMs: SHUTDOWN_MS });
 }
 
 /** @param {number} pid */
-async function commandLine(pid) {
+async function readCommandLine(pid) {
   try {
     if (process.platform === 'linux') return readFileSync(`/proc/${pid}/cmdline`, 'utf8').replaceAll('\0', ' ');
     return (await run('ps', ['-o', 'command=', '-p', String(pid)])).stdout;

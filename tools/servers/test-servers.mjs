@@ -35,21 +35,21 @@ export async function ensureTestServers(env = process.env) {
   return withLock(LOCK, async () => {
     const state = readRecord(STATE) ?? {};
     const own = { ...state };
-    if (!env.TEST_POSTGRES_URL) own.postgres = await runningPostgres(state.postgres);
+    if (!env.TEST_POSTGRES_URL) own.postgres = await findRunningPostgres(state.postgres);
     writeRecord(STATE, own);
-    if (!env.TEST_NATS_URL) own.nats = await runningNats(state.nats);
+    if (!env.TEST_NATS_URL) own.nats = await findRunningNats(state.nats);
     writeRecord(STATE, own);
     return {
       postgresUrl: env.TEST_POSTGRES_URL ?? own.postgres.url,
       natsUrl: env.TEST_NATS_URL ?? own.nats.url,
-      natsProgram: programOrNull(),
+      natsProgram: natsProgramOrNull(),
     };
   });
 }
 
-/** @param {any} known */
-async function runningPostgres(known) {
-  if (known?.record && isAlive(known.record)) return known;
+/** @param {any} recorded */
+async function findRunningPostgres(recorded) {
+  if (recorded?.record && isAlive(recorded.record)) return recorded;
   discardPostgres(FOLDER);
   const server = await startPostgres({
     folder: FOLDER,
@@ -59,15 +59,15 @@ async function runningPostgres(known) {
   return { url: server.url(), record: server.record };
 }
 
-/** @param {any} known */
-async function runningNats(known) {
-  if (known?.record && isAlive(known.record) && (await greets(known.port))) return known;
+/** @param {any} recorded */
+async function findRunningNats(recorded) {
+  if (recorded?.record && isAlive(recorded.record) && (await greets(recorded.port))) return recorded;
   rmSync(join(FOLDER, 'nats'), { recursive: true, force: true });
   const server = await startNats({ folder: join(FOLDER, 'nats'), durable: false });
   return { url: server.url, port: server.port, record: server.record };
 }
 
-function programOrNull() {
+function natsProgramOrNull() {
   try {
     return natsProgram({ fetch: false });
   } catch {
@@ -79,7 +79,7 @@ function programOrNull() {
 export async function stopTestServers() {
   if (!existsSync(FOLDER)) return;
   await withLock(LOCK, async () => {
-    const others = users().filter((user) => user.pid !== process.pid && isAlive(user));
+    const others = readUsers().filter((user) => user.pid !== process.pid && isAlive(user));
     if (others.length > 0) return;
     const state = readRecord(STATE) ?? {};
     if (state.postgres?.record) await endProcess(state.postgres.record, { signal: 'SIGINT' });
@@ -89,7 +89,7 @@ export async function stopTestServers() {
   });
 }
 
-function users() {
+function readUsers() {
   return existsSync(USERS)
     ? readdirSync(USERS)
         .map((name) => readRecord(join(USERS, name)))

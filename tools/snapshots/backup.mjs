@@ -50,7 +50,7 @@ export async function takeBackup(estate, folder, report = () => {}) {
   const stage = join(estate.dataDir, 'run', `backup-${randomBytes(4).toString('hex')}`);
   const database = new PostgresBackup(postgres, join(folder, 'postgres'));
   try {
-    return await copyAll(estate, { folder, stage, database, nats, report });
+    return await copyBackupFiles(estate, { folder, stage, database, nats, report });
   } finally {
     await database.close();
     rmSync(stage, { recursive: true, force: true });
@@ -62,7 +62,7 @@ export async function takeBackup(estate, folder, report = () => {}) {
  * @param {{ folder: string, stage: string, database: PostgresBackup, report: Report,
  *   nats: NonNullable<BackupEstate['nats']> }} options
  */
-async function copyAll(estate, { folder, stage, database, nats, report }) {
+async function copyBackupFiles(estate, { folder, stage, database, nats, report }) {
   const meter = new Meter(report);
   await database.begin();
   const live = database.tree();

@@ -28,7 +28,7 @@ export function treeOf(root, isWanted = () => true) {
   const folders = [];
   /** @param {string} folder */
   const walk = (folder) => {
-    for (const name of entriesOf(join(root, folder))) {
+    for (const name of listSortedNames(join(root, folder))) {
       const path = folder === '' ? name : `${folder}/${name}`;
       const status = isWanted(path) ? lstatSync(join(root, path), { throwIfNoEntry: false }) : undefined;
       if (status?.isDirectory()) {
@@ -42,7 +42,7 @@ export function treeOf(root, isWanted = () => true) {
 }
 
 /** @param {string} folder */
-function entriesOf(folder) {
+function listSortedNames(folder) {
   try {
     return readdirSync(folder).sort();
   } catch (error) {
@@ -88,7 +88,7 @@ export async function copyFiles(copies, count) {
  * @returns {Promise<string | null>}
  */
 async function copyFile({ from, to, sha256 }, count) {
-  const file = await opened(from, sha256 !== undefined);
+  const file = await openIfExists(from, sha256 !== undefined);
   if (file === null) return null;
   const hash = createHash('sha256');
   /** @param {AsyncIterable<Buffer>} source */
@@ -116,7 +116,7 @@ async function copyFile({ from, to, sha256 }, count) {
  * @param {boolean} isRequired
  * @returns {Promise<import('node:fs/promises').FileHandle | null>} null if the file does not exist and is not required
  */
-async function opened(path, isRequired) {
+async function openIfExists(path, isRequired) {
   try {
     return await open(path);
   } catch (error) {
@@ -139,7 +139,7 @@ export class Meter {
   /** @param {Report} report */
   constructor(report) {
     this.report = report;
-    this.count = (/** @type {number} */ bytes) => this.#count(bytes);
+    this.count = (/** @type {number} */ bytes) => this.#addBytes(bytes);
   }
 
   /** @param {{ bytes: number }[]} files */
@@ -148,7 +148,7 @@ export class Meter {
   }
 
   /** @param {number} bytes */
-  #count(bytes) {
+  #addBytes(bytes) {
     this.#done += bytes;
     if (performance.now() - this.#reportedAt < 200) return;
     this.#reportedAt = performance.now();

@@ -6,7 +6,7 @@
  *   rookery_next_<id>_<service>    copy of it that will become the live database
  *   rookery_gone_<word>_<service>  former live database
  *
- * @typedef {(text: string, values?: unknown[]) => Promise<any[]>} Ask
+ * @typedef {(text: string, values?: unknown[]) => Promise<any[]>} RunStatement
  */
 import { randomBytes } from 'node:crypto';
 import pg from 'pg';
@@ -29,8 +29,8 @@ export class DatabaseCopies {
    * @param {string} id
    */
   async save(id) {
-    await this.#use((ask) => this.#endConnections(ask));
-    await this.#each((ask, service) => copy(ask, nameOf(service), `rookery_s_${id}_${service}`));
+    await this.#withConnection((ask) => this.#endConnections(ask));
+    await this.#useEachService((ask, service) => copyDatabase(ask, nameOf(service), `rookery_s_${id}_${service}`));
   }
 
   /**
@@ -38,10 +38,10 @@ export class DatabaseCopies {
    * @param {string} id
    */
   async prepare(id) {
-    const known = await this.#use(databaseNames);
-    await this.#each(async (ask, service) => {
+    const known = await this.#withConnection(databaseNames);
+    await this.#useEachService(async (ask, service) => {
       const name = `rookery_next_${id}_${service}`;
-      if (!known.has(name)) await copy(ask, `rookery_s_${id}_${service}`, name);
+      if (!known.has(name)) await copyDatabase(ask, `rookery_s_${id}_${service}`, name);
     });
   }
 
@@ -50,7 +50,7 @@ export class DatabaseCopies {
    * @param {string} id
    */
   async has(id) {
-    const known = await this.#use(databaseNames);
+    const known = await this.#withConnection(databaseNames);
     return this.services.every((service) => known.has(`rookery_s_${id}_${service}`));
   }
 
@@ -60,7 +60,7 @@ export class DatabaseCopies {
    */
   async swap(id) {
     const word = randomBytes(4).toString('hex');
-    await this.#use(async (ask) => {
+    await this.#withConnection(async (ask) => {
       await this.#endConnections(ask);
       await ask('BEGIN');
       for (const service of this.services) {
@@ -78,8 +78,8 @@ export class DatabaseCopies {
    * (docs/reference/reliability.md 4.5): all databases are in the state of the same snapshot.
    */
   async resetHistories() {
-    await this.#each(async (_, service) => {
-      await this.#use(
+    await this.#useEachService(async (_, service) => {
+      await this.#withConnection(
         (ask) =>
           ask(`DO $$ BEGIN
             IF to_regclass('database_history') IS NOT NULL THEN UPDATE database_history SET history = ''; END IF;
@@ -97,17 +97,19 @@ export class DatabaseCopies {
    * @param {string | undefined} spareId
    */
   async tidy(ids, spareId) {
-    const known = await this.#use(databaseNames);
+    const known = await this.#withConnection(databaseNames);
     const needless = [...known].filter((name) => {
       const [, kind, id = ''] = COPIES.exec(name) ?? [];
       const isKept = (kind === 's' && ids.includes(id)) || (kind === 'next' && id === spareId);
       return kind !== undefined && !isKept;
     });
     // Each DROP waits for a checkpoint; in parallel they wait for the same one.
-    await Promise.all(needless.map((name) => this.#use((ask) => ask(`DROP DATABASE IF EXISTS ${name} WITH (FORCE)`))));
+    await Promise.all(
+      needless.map((name) => this.#withConnection((ask) => ask(`DROP DATABASE IF EXISTS ${name} WITH (FORCE)`))),
+    );
   }
 
-  /** @param {Ask} ask */
+  /** @param {RunStatement} ask */
   async #endConnections(ask) {
     await ask(
       `SELECT pg_terminate_backend(pid, 2000) FROM pg_stat_activity WHERE datname = ANY($1) AND pid <> pg_backend_pid()`,
@@ -115,20 +117,22 @@ export class DatabaseCopies {
     );
   }
 
-  /** @param {(ask: Ask, service: string) => Promise<void>} use */
-  async #each(use) {
-    const outcomes = await Promise.allSettled(this.services.map((service) => this.#use((ask) => use(ask, service))));
+  /** @param {(ask: RunStatement, service: string) => Promise<void>} use */
+  async #useEachService(use) {
+    const outcomes = await Promise.allSettled(
+      this.services.map((service) => this.#withConnection((ask) => use(ask, service))),
+    );
     const failed = outcomes.find((outcome) => outcome.status === 'rejected');
     if (failed) throw failed.reason;
   }
 
   /**
    * @template T
-   * @param {(ask: Ask) => Promise<T>} use
+   * @param {(ask: RunStatement) => Promise<T>} use
    * @param {string} [database]
    * @returns {Promise<T>}
    */
-  async #use(use, database) {
+  async #withConnection(use, database) {
     const client = new pg.Client({ connectionString: this.server.url(database) });
     // If the server ends, the running statement fails with an error of its own.
     client.on('error', () => {});
@@ -142,17 +146,17 @@ export class DatabaseCopies {
 }
 
 /**
- * @param {Ask} ask
+ * @param {RunStatement} ask
  * @param {string} from
  * @param {string} to
  */
-async function copy(ask, from, to) {
+async function copyDatabase(ask, from, to) {
   await ask(`CREATE DATABASE ${to} TEMPLATE ${from} STRATEGY WAL_LOG`);
   await ask(`REVOKE ALL ON DATABASE ${to} FROM PUBLIC`);
 }
 
 /**
- * @param {Ask} ask
+ * @param {RunStatement} ask
  * @returns {Promise<Set<string>>}
  */
 async function databaseNames(ask) {

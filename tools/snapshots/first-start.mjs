@@ -37,7 +37,7 @@ export class FirstStart {
   async finish({ keepsState }) {
     const { estate, seed } = this;
     if (this.isUnfinished) {
-      if (seed) await this.#apply(seed);
+      if (seed) await this.#applySeedByGateway(seed);
       if (keepsState && estate.snapshots.isPossible) {
         await estate.snapshots.save(INITIAL);
         estate.say('this state is saved for npm run reset');
@@ -51,7 +51,7 @@ export class FirstStart {
   }
 
   /** @param {Seed} seed */
-  async #apply(seed) {
+  async #applySeedByGateway(seed) {
     const { estate } = this;
     const { applySeed } = await import('./seed.mjs');
     const { giveTokens } = await import('../processes/migrations.mjs');

@@ -14,9 +14,9 @@ import { BACKUP_FORMAT, digestOf, PARTS, STATE_FILES } from './backup.mjs';
 import { copyFiles, Meter, treeOf } from './checked-copies.mjs';
 
 /** Mark of a restore that did not finish. An estate does not start on such a folder. */
-const unfinishedMark = (/** @type {string} */ dataDir) => join(dataDir, 'restoring-backup.json');
+const unfinishedMarkPath = (/** @type {string} */ dataDir) => join(dataDir, 'restoring-backup.json');
 /** Mark of a folder whose directory needs another history before the services start. */
-const restoredMark = (/** @type {string} */ dataDir) => join(dataDir, 'restored-backup.json');
+const restoredMarkPath = (/** @type {string} */ dataDir) => join(dataDir, 'restored-backup.json');
 
 /**
  * Restores a backup. Resolves to its record. Errors: an incomplete or damaged backup, a path that no backup contains, a
@@ -33,7 +33,7 @@ export async function restoreBackup(backup, dataDir, report = () => {}) {
   if (existsSync(dataDir) && readdirSync(dataDir).length > 0)
     throw new Error(`${dataDir} is not empty: a backup is restored into an empty data folder only`);
   mkdirSync(dataDir, { recursive: true, mode: 0o700 });
-  writeRecord(unfinishedMark(dataDir), { from: backup });
+  writeRecord(unfinishedMarkPath(dataDir), { from: backup });
   const user = postgresUser();
   const home = postgresFolder(dataDir, user);
   /** @param {string} path */
@@ -50,14 +50,14 @@ export async function restoreBackup(backup, dataDir, report = () => {}) {
   const copies = sums.map(([sha256, path]) => ({ from: join(backup, path), to: placeOf(path), sha256 }));
   await copyFiles(copies, meter.count);
   writeFileSync(join(home, 'initialized'), `${record.cluster}\n`);
-  own(home, user);
-  writeRecord(restoredMark(dataDir), { takenAt: record.takenAt });
-  rmSync(unfinishedMark(dataDir));
+  giveFolderTo(home, user);
+  writeRecord(restoredMarkPath(dataDir), { takenAt: record.takenAt });
+  rmSync(unfinishedMarkPath(dataDir));
   return record;
 }
 
 /**
- * Reads and checks the record of a backup and its digests. Shape of `sums`: `[digest, path]`.
+ * Reads and checks the record of a backup and its digests. `sums` are pairs of digest and path.
  * @param {string} backup
  * @returns {{ record: BackupRecord, sums: [string, string][] }}
  */
@@ -97,7 +97,7 @@ function refuseForeignPaths(backup, { folders, files, wanted }) {
  * @param {string} home
  * @param {import('../servers/postgres-files.mjs').User | null} user
  */
-function own(home, user) {
+function giveFolderTo(home, user) {
   chmodSync(join(home, 'data'), 0o700);
   if (!user) return;
   const { files, folders } = treeOf(home);
@@ -110,7 +110,7 @@ function own(home, user) {
  * @param {string} dataDir
  */
 export function refuseUnfinishedRestore(dataDir) {
-  if (existsSync(unfinishedMark(dataDir)))
+  if (existsSync(unfinishedMarkPath(dataDir)))
     throw new Error(`A restore of a backup into ${dataDir} was interrupted: delete the folder and restore again`);
 }
 
@@ -120,8 +120,8 @@ export function refuseUnfinishedRestore(dataDir) {
  * @param {() => Promise<void>} begin
  */
 export async function afterRestore(dataDir, begin) {
-  if (!existsSync(restoredMark(dataDir))) return false;
+  if (!existsSync(restoredMarkPath(dataDir))) return false;
   await begin();
-  rmSync(restoredMark(dataDir));
+  rmSync(restoredMarkPath(dataDir));
   return true;
 }

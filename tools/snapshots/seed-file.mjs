@@ -32,28 +32,28 @@ export function readSeed(path) {
   const file = resolve(process.env.INIT_CWD ?? '', path);
   const name = basename(file);
   const lines = new LineCounter();
-  const document = parseDocument(textOf(file), { lineCounter: lines, prettyErrors: false, strict: true });
+  const document = parseDocument(readSeedText(file), { lineCounter: lines, prettyErrors: false, strict: true });
   /** @param {number} offset */
   const lineAt = (offset) => lines.linePos(offset).line;
   // The parser's own messages may quote the file, which may contain a token.
   const broken = document.errors.map((error) => `${name}:${lineAt(error.pos[0])}: is no YAML: ${error.code}`);
   if (broken.length > 0) throw new Error(broken.join('\n'));
   /** @param {Path} path */
-  const place = (path) => `${name}:${lineAt(offsetOf(document, path))}: ${describePath(path)}`;
+  const place = (path) => `${name}:${lineAt(offsetInDocument(document, path))}: ${describePath(path)}`;
   let seed;
   try {
     seed = document.toJS() ?? {};
   } catch {
     throw new Error(`${name}: holds an alias that leads nowhere or too far`);
   }
-  const problems = [...schemaProblems(seed), ...duplicates(seed)];
+  const problems = [...schemaProblems(seed), ...findDuplicates(seed)];
   if (problems.length > 0)
     throw new Error([...new Set(problems.map(({ path, message }) => `${place(path)} ${message}`))].join('\n'));
   return { name, users: [], groups: [], projects: [], ...seed, place };
 }
 
 /** @param {string} file */
-function textOf(file) {
+function readSeedText(file) {
   try {
     if (statSync(file).size <= MOST_BYTES) return readFileSync(file, 'utf8');
   } catch (error) {
@@ -92,7 +92,7 @@ function schemaProblems(seed) {
  * Finds duplicate names, paths and tokens, which the API would refuse only later and without a line.
  * @param {Record<string, unknown>} seed
  */
-function duplicates({ users, groups, projects }) {
+function findDuplicates({ users, groups, projects }) {
   /** @type {Map<string, Path>} */
   const seen = new Map();
   /** @type {{ path: Path, message: string }[]} */
@@ -128,7 +128,7 @@ function duplicates({ users, groups, projects }) {
  * @param {Path} path
  * @returns {number}
  */
-function offsetOf(document, path) {
+function offsetInDocument(document, path) {
   for (let length = path.length; length > 0; length--) {
     /** @type {any} */
     const parent = length > 1 ? document.getIn(path.slice(0, length - 1), true) : document.contents;

@@ -19,7 +19,7 @@ const TRIES = 20;
  * @param {{ baseUrl: string, token: string, giveTokens(tokens: FixedToken[]): Promise<unknown> }} options
  */
 export async function applySeed(seed, { baseUrl, token, giveTokens }) {
-  const api = new Api(`${baseUrl}/api/v4`, token, seed);
+  const api = new SeedApi(`${baseUrl}/api/v4`, token, seed);
   for (const [index, user] of seed.users.entries()) await api.user(user, ['users', index]);
   const tokens = seed.users
     .filter((user) => user.token)
@@ -29,9 +29,9 @@ export async function applySeed(seed, { baseUrl, token, giveTokens }) {
   for (const [index, project] of seed.projects.entries()) await api.project(project, ['projects', index]);
   const issues = seed.projects.flatMap((project) => project.issues ?? []).length;
   return [
-    count(seed.users, 'user'),
-    count(seed.groups, 'group'),
-    count(seed.projects, 'project'),
+    countWithNoun(seed.users, 'user'),
+    countWithNoun(seed.groups, 'group'),
+    countWithNoun(seed.projects, 'project'),
     `${issues} issue${issues === 1 ? '' : 's'}`,
   ].join(', ');
 }
@@ -40,11 +40,11 @@ export async function applySeed(seed, { baseUrl, token, giveTokens }) {
  * @param {unknown[]} list
  * @param {string} noun
  */
-function count(list, noun) {
+function countWithNoun(list, noun) {
   return `${list.length} ${noun}${list.length === 1 ? '' : 's'}`;
 }
 
-class Api {
+class SeedApi {
   /** Ids of users by username. @type {Map<string, number>} */
   ids = new Map();
 

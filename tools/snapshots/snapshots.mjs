@@ -47,9 +47,9 @@ export class Snapshots {
     this.journal = join(estate.dataDir, 'run/restoring.json');
   }
 
-  /** Shape: `[{ name, savedAt }]` by name. */
+  /** Returns `{ name, savedAt }` of each snapshot, sorted by name. */
   list() {
-    return this.#records().map(({ name, savedAt }) => ({ name, savedAt }));
+    return this.#readAllSnapshots().map(({ name, savedAt }) => ({ name, savedAt }));
   }
 
   /** Whether all databases and streams are embedded. */
@@ -59,7 +59,7 @@ export class Snapshots {
   }
 
   get hasInitial() {
-    return this.#record(INITIAL) !== null;
+    return this.#readSnapshot(INITIAL) !== null;
   }
 
   /**
@@ -67,10 +67,10 @@ export class Snapshots {
    * @param {string} name
    */
   async save(name) {
-    checkName(name);
+    checkSnapshotName(name);
     if (name === INITIAL && this.hasInitial) throw new Refused(`"${INITIAL}" is saved by the first start only`);
-    const nats = this.#nats();
-    const copies = this.#copies();
+    const nats = this.#embeddedNats();
+    const copies = this.#databaseCopies();
     const id = randomBytes(4).toString('hex');
     await this.estate.atRest(async () => {
       const { dataDir, mailDir, cluster } = this.estate;
@@ -82,7 +82,7 @@ export class Snapshots {
         await copies.save(id);
         for (const { part, place, copy } of FOLDERS) await copy(join(dataDir, place), join(parts, part));
         linkFiles(mailDir, join(parts, 'mail'));
-        writeRecord(this.#file(name), { id, name, savedAt: new Date().toISOString(), cluster, stamps });
+        writeRecord(this.#recordFileOf(name), { id, name, savedAt: new Date().toISOString(), cluster, stamps });
       } finally {
         await nats.start();
       }
@@ -94,23 +94,23 @@ export class Snapshots {
    * @param {string} name
    */
   async restore(name) {
-    const record = await this.#known(name);
+    const record = await this.#requireRecord(name);
     // The slow part comes first, while the processes still work.
-    await this.#prepare(record);
-    await this.estate.atRest(() => this.#putBack(record), { resumesAfterFailure: false });
+    await this.#prepareCopies(record);
+    await this.estate.atRest(() => this.#usePreparedCopies(record), { resumesAfterFailure: false });
   }
 
   /** Finishes an interrupted restore before the processes start. Resolves to the name of its state, or null. */
   async finishInterrupted() {
     const begun = readRecord(this.journal);
     if (!begun) return null;
-    const record = this.#record(begun.name);
+    const record = this.#readSnapshot(begun.name);
     if (!record || record.cluster !== this.estate.cluster) {
       rmSync(this.journal, { force: true });
       return null;
     }
-    await this.#prepare(record);
-    await this.#putBack(record);
+    await this.#prepareCopies(record);
+    await this.#usePreparedCopies(record);
     return record.name;
   }
 
@@ -120,19 +120,19 @@ export class Snapshots {
    */
   async remove(name) {
     if (name === INITIAL) throw new Refused(`"${INITIAL}" is needed by npm run reset`);
-    rmSync(this.#file((await this.#known(name)).name), { force: true });
+    rmSync(this.#recordFileOf((await this.#requireRecord(name)).name), { force: true });
   }
 
   /** Deletes unused parts and prepares the next reset, in the background. */
   async tidy() {
-    const copies = this.#copies();
-    const records = this.#records();
+    const copies = this.#databaseCopies();
+    const records = this.#readAllSnapshots();
     const ids = records.map((record) => record.id);
-    const spare = this.#record(INITIAL);
+    const spare = this.#readSnapshot(INITIAL);
     for (const entry of existsSync(this.folder) ? readdirSync(this.folder) : [])
       if (/^([0-9a-f]{8}|gone-.*)$/.test(entry) && !ids.includes(entry))
         rmSync(join(this.folder, entry), { recursive: true, force: true });
-    if (spare?.cluster === this.estate.cluster) await this.#prepare(spare);
+    if (spare?.cluster === this.estate.cluster) await this.#prepareCopies(spare);
     await copies.tidy(ids, spare?.id);
   }
 
@@ -140,30 +140,30 @@ export class Snapshots {
    * Copies the parts of a state, so that the copies can be put in use. Existing copies stay.
    * @param {SnapshotRecord} record
    */
-  async #prepare(record) {
+  async #prepareCopies(record) {
     const parts = join(this.folder, record.id);
-    for (const { part, copy } of foldersIn(parts)) {
+    for (const { part, copy } of foldersOfState(parts)) {
       const next = join(parts, `${part}-next`);
       if (existsSync(next)) continue;
       await copy(join(parts, part), `${next}.draft`);
       renameSync(`${next}.draft`, next);
     }
-    await this.#copies().prepare(record.id);
+    await this.#databaseCopies().prepare(record.id);
   }
 
   /**
    * Puts the prepared copies in use. Each step can be repeated, so after a crash all of them are done again.
    * @param {SnapshotRecord} record
    */
-  async #putBack(record) {
+  async #usePreparedCopies(record) {
     const { dataDir, mailDir } = this.estate;
-    const nats = this.#nats();
+    const nats = this.#embeddedNats();
     const parts = join(this.folder, record.id);
     writeRecord(this.journal, { name: record.name });
     await nats.stop();
-    await this.#copies().swap(record.id);
-    await this.#copies().resetHistories();
-    for (const { part, place } of foldersIn(parts)) {
+    await this.#databaseCopies().swap(record.id);
+    await this.#databaseCopies().resetHistories();
+    for (const { part, place } of foldersOfState(parts)) {
       const used = join(dataDir, place);
       if (existsSync(used)) renameSync(used, join(this.folder, `gone-${randomBytes(4).toString('hex')}`));
       mkdirSync(dirname(used), { recursive: true });
@@ -176,15 +176,15 @@ export class Snapshots {
     rmSync(this.journal, { force: true });
   }
 
-  #copies() {
-    return new DatabaseCopies(this.#embedded().postgres, SERVICES);
+  #databaseCopies() {
+    return new DatabaseCopies(this.#requireEmbedded().postgres, SERVICES);
   }
 
-  #nats() {
-    return this.#embedded().nats;
+  #embeddedNats() {
+    return this.#requireEmbedded().nats;
   }
 
-  #embedded() {
+  #requireEmbedded() {
     const { postgres, nats } = this.estate;
     if (!this.isPossible || !postgres || !nats)
       throw new Refused('Only an estate with embedded PostgreSQL and NATS can be reset, saved and restored');
@@ -192,9 +192,9 @@ export class Snapshots {
   }
 
   /** @param {string} name */
-  async #known(name) {
-    checkName(name);
-    const record = this.#record(name);
+  async #requireRecord(name) {
+    checkSnapshotName(name);
+    const record = this.#readSnapshot(name);
     if (!record && name === INITIAL)
       throw new Refused(
         'This data folder has no initial state; start an estate on another one: ROOKERY_DATA=/path npm start',
@@ -205,7 +205,7 @@ export class Snapshots {
           .map((one) => one.name)
           .join(', ')}`,
       );
-    if (record.cluster !== this.estate.cluster || !(await this.#copies().has(record.id)))
+    if (record.cluster !== this.estate.cluster || !(await this.#databaseCopies().has(record.id)))
       throw new Refused(`The databases of "${name}" are gone`);
     return record;
   }
@@ -214,12 +214,12 @@ export class Snapshots {
    * @param {string} name
    * @returns {SnapshotRecord | null}
    */
-  #record(name) {
-    return readRecord(this.#file(name));
+  #readSnapshot(name) {
+    return readRecord(this.#recordFileOf(name));
   }
 
   /** @returns {SnapshotRecord[]} */
-  #records() {
+  #readAllSnapshots() {
     if (!existsSync(this.folder)) return [];
     const names = readdirSync(this.folder).filter((file) => file.endsWith('.json'));
     return names
@@ -229,13 +229,13 @@ export class Snapshots {
   }
 
   /** @param {string} name */
-  #file(name) {
+  #recordFileOf(name) {
     return join(this.folder, `${name}.json`);
   }
 }
 
 /** @param {string | undefined} name */
-function checkName(name) {
+function checkSnapshotName(name) {
   if (!NAME.test(name ?? ''))
     throw new Refused(
       'A name has 1 to 63 small letters, digits, dots, dashes and underscores, and begins with a letter or digit',
@@ -257,7 +257,7 @@ export async function copyFolder(from, to) {
  * The folders of a state. States that were saved by an earlier version have fewer.
  * @param {string} parts
  */
-function foldersIn(parts) {
+function foldersOfState(parts) {
   return FOLDERS.filter(({ part }) => existsSync(join(parts, part)));
 }
 

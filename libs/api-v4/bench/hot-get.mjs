@@ -13,17 +13,17 @@ const PATH = '/api/v4/projects/1/widgets/7';
 const KEYS = `bench:${Buffer.alloc(32, 7).toString('base64')}`;
 const ROW = { id: 7, title: 'A widget of some length, as titles are', open: true, createdAt: new Date(0), note: null };
 
-if (process.send) await serve(process.argv[2]);
-else await measure(process.argv.slice(2));
+if (process.send) await serveInChildProcess(process.argv[2]);
+else await measureCpuPerRequest(process.argv.slice(2));
 
-async function serve(kind) {
+async function serveInChildProcess(kind) {
   require('reflect-metadata');
-  const port = kind === 'bare' ? await bare() : await ours(kind);
+  const port = kind === 'bare' ? await startBareFastify() : await startEndpointServer(kind);
   process.send({ port });
   process.on('message', (message) => (message === 'cpu' ? process.send(process.cpuUsage()) : process.exit(0)));
 }
 
-async function bare() {
+async function startBareFastify() {
   const app = require('fastify')();
   app.get('/api/v4/projects/:id/widgets/:widget_id', (request, reply) =>
     reply.header('content-type', 'application/json').send(JSON.stringify(ROW)),
@@ -32,7 +32,7 @@ async function bare() {
   return app.server.address().port;
 }
 
-async function ours(kind) {
+async function startEndpointServer(kind) {
   const api = require('@rookery/api-v4');
   const { PlatformModule, platformSettings, readSettings } = require('@rookery/platform');
   const { Controller, Module } = require('@nestjs/common');
@@ -80,7 +80,7 @@ async function ours(kind) {
   return app.getHttpServer().address().port;
 }
 
-async function measure([rounds = '3', amount = '20000']) {
+async function measureCpuPerRequest([rounds = '3', amount = '20000']) {
   const autocannon = require('autocannon');
   const { parseContextKeys, contextRequest, signContext } = require('@rookery/platform');
   const contextFor = (path) => {
@@ -95,11 +95,11 @@ async function measure([rounds = '3', amount = '20000']) {
     ['endpoint, page of 20', 'ours', `${PATH}/all?per_page=20`],
   ]) {
     const child = fork(fileURLToPath(import.meta.url), [kind]);
-    targets.push({ name, path, child, port: (await ask(child)).port, costs: [] });
+    targets.push({ name, path, child, port: (await askChild(child)).port, costs: [] });
   }
   for (let round = 0; round <= Number(rounds); round++) {
     for (const target of targets) {
-      const before = await ask(target.child, 'cpu');
+      const before = await askChild(target.child, 'cpu');
       const result = await autocannon({
         url: `http://127.0.0.1:${target.port}${target.path}`,
         // A context is valid for half a minute.
@@ -107,7 +107,7 @@ async function measure([rounds = '3', amount = '20000']) {
         connections: 16,
         amount: round === 0 ? 5000 : Number(amount),
       });
-      const after = await ask(target.child, 'cpu');
+      const after = await askChild(target.child, 'cpu');
       if (result.non2xx + result.errors > 0) throw new Error(`${target.name}: ${result.non2xx} refusals`);
       const cost = (after.user + after.system - before.user - before.system) / result['2xx'];
       if (round > 0) target.costs.push(cost);
@@ -120,7 +120,7 @@ async function measure([rounds = '3', amount = '20000']) {
   }
 }
 
-function ask(child, message) {
+function askChild(child, message) {
   return new Promise((resolve) => {
     child.once('message', resolve);
     if (message) child.send(message);

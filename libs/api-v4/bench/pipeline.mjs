@@ -44,17 +44,17 @@ const runtime = {
 };
 
 const rows = Array(20).fill(row);
-await measure('one widget', api.one(widget), ITEM, row);
-await measure('page of 20, presented', api.page(widget), LIST, { rows, total: 200, hasNext: true });
-await measure('page of 20, JSON text', api.page(widget), LIST, { json: '[]', total: 200, hasNext: true });
+await measurePipelineCpu('one widget', api.one(widget), ITEM, row);
+await measurePipelineCpu('page of 20, presented', api.page(widget), LIST, { rows, total: 200, hasNext: true });
+await measurePipelineCpu('page of 20, JSON text', api.page(widget), LIST, { json: '[]', total: 200, hasNext: true });
 
-async function measure(name, answers, url, result) {
+async function measurePipelineCpu(name, answers, url, result) {
   const options = { about: 'x', source: 'x', may: api.anyone(), params: WidgetParams, within: api.project(), answers };
   const endpoint = { method: 'GET', path: '', options, controller: Widgets, handler: 'x', file: null };
   const template = '/api/v4/projects/:id/widgets/:widget_id';
   const pipeline = new EndpointPipeline(endpoint, template, () => result, runtime);
   const request = {
-    raw: { method: 'GET', url, headers: { 'x-rookery-context': contextFor(url) } },
+    raw: { method: 'GET', url, headers: { 'x-rookery-context': signedContextFor(url) } },
     headers: {},
     params: { id: '1', widget_id: '7' },
     query: url === LIST ? { per_page: '20' } : {},
@@ -69,7 +69,7 @@ async function measure(name, answers, url, result) {
   process.stdout.write(`${name.padEnd(22)} ${((spent.user + spent.system) / REQUESTS).toFixed(1)} us CPU a request\n`);
 }
 
-function contextFor(url) {
+function signedContextFor(url) {
   const who = { sub: 1, usr: 'alice', tok: 1, scp: ['api'], adm: false, ext: false, bot: false, imp: null };
   const when = { ver: 500, epo: 'bench', rid: 'bench', iat: Date.now(), ddl: Date.now() + 600_000 };
   return signContext({ ...who, ...when, aud: 'package', req: contextRequest('GET', url) }, keys);

@@ -40,7 +40,7 @@ const TIMEOUTS = { headers: 10_000, request: 30_000, keepAlive: 70_000 };
 
 /**
  * Creates a Nest application on Fastify with the parsers, error bodies and limits of API v4. It does not listen.
- * Shape: `module` imports PlatformModule and ApiV4Module.
+ * `module` imports PlatformModule and ApiV4Module.
  */
 export async function createApiV4App(
   module: DynamicModule | Type,
@@ -52,7 +52,7 @@ export async function createApiV4App(
     bodyLimit: DEFAULT_BODY_LIMIT,
     requestTimeout: TIMEOUTS.request,
     keepAliveTimeout: TIMEOUTS.keepAlive,
-    clientErrorHandler: refuseUnparsed,
+    clientErrorHandler: refuseUnparsedRequest,
     http: { headersTimeout: TIMEOUTS.headers, maxHeaderSize: 48 * 1024 },
     genReqId: () => '',
     routerOptions: ROUTER_OPTIONS,
@@ -92,7 +92,7 @@ export async function createApiV4App(
  * Answers requests that Node's parser refuses. A streamed body may exceed the request timeout, because its progress is
  * checked instead (`endpoint/upload.ts`).
  */
-function refuseUnparsed({ code }: NodeJS.ErrnoException, socket: Socket): void {
+function refuseUnparsedRequest({ code }: NodeJS.ErrnoException, socket: Socket): void {
   if (code === 'ECONNRESET' || socket.destroyed) return;
   const isLate = code === 'ERR_HTTP_REQUEST_TIMEOUT';
   if (isLate && isReceivingUpload(socket)) return;

@@ -11,7 +11,7 @@ export type BlobReason =
   /** The disk or the S3 server does not work, refuses the credentials, or is full. */
   | 'unavailable';
 
-/** Failure of a blob operation. Shape: `message` holds no path, URL or credential; `cause` is for logs. */
+/** Failure of a blob operation. `message` contains no path, URL or credential. `cause` is for logs. */
 export class BlobError extends Error {
   constructor(
     readonly reason: BlobReason,

@@ -22,7 +22,8 @@ export interface OpenObject {
 
 /**
  * Flat namespace of objects on a disk or in a bucket. Purpose: keeps all rules about content, keys and races out of the
- * backends. Shape: a name is `<folder>/<rest>`, both made by this library from hexadecimal digits, dots and dashes.
+ * backends. A name is `<folder>/<rest>`. This library chooses the folder and makes the rest from hexadecimal digits,
+ * dots and dashes.
  * Errors: BlobError.
  */
 export interface BlobStore {

@@ -26,17 +26,17 @@ const PARAMETERS: ReadonlySet<string> = new Set(['endpoint', 'region', 'forcePat
 export function parseBlobsUrl(text: string): BlobsPlace {
   if (isAbsolute(text)) return { kind: 'disk', root: text };
   const url = URL.canParse(text) ? new URL(text) : null;
-  if (url?.protocol === 'file:') return { kind: 'disk', root: parseRoot(url) };
-  if (url?.protocol === 's3:') return { kind: 's3', ...s3PlaceOf(url) };
+  if (url?.protocol === 'file:') return { kind: 'disk', root: parseRootFolder(url) };
+  if (url?.protocol === 's3:') return { kind: 's3', ...parseS3Place(url) };
   throw new Error('is not an absolute path, a file URL or an s3 URL');
 }
 
-function parseRoot(url: URL): string {
+function parseRootFolder(url: URL): string {
   if (url.host !== '' || url.search !== '' || url.hash !== '') throw new Error('has more than a path in its file URL');
   return fileURLToPath(url);
 }
 
-function s3PlaceOf(url: URL): S3Place {
+function parseS3Place(url: URL): S3Place {
   if (url.username !== '' || url.password !== '')
     throw new Error('holds credentials, which have settings of their own');
   if (!BUCKET.test(url.host)) throw new Error('does not name a bucket');

@@ -21,7 +21,7 @@ export interface PutOptions<N extends DigestName> {
   readonly signal?: AbortSignal;
 }
 
-/** A stored file. Shape: `key` is equal to `sha256`. Units: bytes. */
+/** A stored file. `key` is equal to `sha256`. Units: bytes. */
 export type StoredBlob<N extends DigestName = never> = {
   readonly key: string;
   readonly size: number;
@@ -39,7 +39,7 @@ export interface BlobRange {
   readonly end?: number;
 }
 
-/** Part of a file. Shape: `start` and `end` are inclusive; an empty file has `end` -1. */
+/** Part of a file. `start` and `end` are inclusive; an empty file has `end` -1. */
 export interface OpenBlob {
   /** Must be read or destroyed. */
   readonly body: Readable;
@@ -75,11 +75,11 @@ export class BlobStorage {
     const temporary = `uploads/${randomUUID()}`;
     const abort = (): void => void source.destroy(signal?.reason instanceof Error ? signal.reason : undefined);
     // A source that fails without a reader must not end the process.
-    source.on('error', ignore);
+    source.on('error', doNothing);
     signal?.addEventListener('abort', abort, { once: true });
     try {
       signal?.throwIfAborted();
-      checkLimit(maxBytes);
+      checkMaxBytes(maxBytes);
       const meter = meterSource(source, maxBytes, await Digests.createDigests(names));
       await this.store.write(temporary, meter, maxBytes);
       const { size, digests } = meter.result();
@@ -91,14 +91,14 @@ export class BlobStorage {
       signal?.removeEventListener('abort', abort);
       source.destroy();
       // The sweep removes it if this fails.
-      await this.store.remove(temporary).catch(ignore);
+      await this.store.remove(temporary).catch(doNothing);
     }
   }
 
   /** Errors: BlobError `not found`, `range`, `unavailable`. A reader that stops must destroy `body`. */
   async open(key: string, range: BlobRange = {}): Promise<OpenBlob> {
     const wanted = checkedRange(range);
-    const { body, size } = await this.store.open(storedName(key), wanted);
+    const { body, size } = await this.store.open(storedNameOf(key), wanted);
     const start = wanted?.start ?? 0;
     return { body, size, start, end: Math.min(wanted?.end ?? Infinity, size - 1) };
   }
@@ -123,7 +123,7 @@ export class BlobStorage {
 
   /** Errors: BlobError `not found`, `unavailable`. */
   async stat(key: string): Promise<BlobStat> {
-    const found = await this.store.stat(storedName(key));
+    const found = await this.store.stat(storedNameOf(key));
     if (!found) throw new BlobError('not found', 'There is no file with this key.');
     return { size: found.size, modifiedAt: found.modifiedAt };
   }
@@ -133,7 +133,7 @@ export class BlobStorage {
    * share is left to `sweep`. A file that does not exist is no error. Errors: BlobError `unavailable`.
    */
   async remove(key: string): Promise<void> {
-    await this.store.remove(storedName(key));
+    await this.store.remove(storedNameOf(key));
   }
 
   /** Removes old files that the caller does not claim, and remains of failed uploads. Errors: BlobError; the caller's. */
@@ -142,16 +142,16 @@ export class BlobStorage {
   }
 }
 
-function ignore(): void {
+function doNothing(): void {
   // Nothing is left to do.
 }
 
-function checkLimit(maxBytes: number): void {
+function checkMaxBytes(maxBytes: number): void {
   const isValid = Number.isSafeInteger(maxBytes) && maxBytes >= 0 && maxBytes <= MAX_FILE_BYTES;
   if (!isValid) throw new RangeError(`maxBytes is not between 0 and ${MAX_FILE_BYTES}.`);
 }
 
-function storedName(key: string): string {
+function storedNameOf(key: string): string {
   return `files/${checkedKey(key)}`;
 }
 
@@ -159,11 +159,11 @@ function storedName(key: string): string {
 function checkedRange({ start, end }: BlobRange): ByteRange | null {
   if (start === undefined && end === undefined) return null;
   const first = start ?? 0;
-  const isValid = isOffset(first) && (end === undefined || (isOffset(end) && end >= first));
+  const isValid = isByteOffset(first) && (end === undefined || (isByteOffset(end) && end >= first));
   if (!isValid) throw new BlobError('range', 'A range is two offsets, the first not greater than the second.');
   return { start: first, end };
 }
 
-function isOffset(value: number): boolean {
+function isByteOffset(value: number): boolean {
   return Number.isSafeInteger(value) && value >= 0;
 }

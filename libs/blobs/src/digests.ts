@@ -4,14 +4,14 @@ import { createHash } from 'node:crypto';
 export const DIGESTS = ['md5', 'sha1', 'sha256', 'sha512', 'blake2b-256'] as const;
 export type DigestName = (typeof DIGESTS)[number];
 
-interface Digest {
+interface StreamingDigest {
   update(chunk: Uint8Array): unknown;
   digest(encoding: 'hex'): string;
 }
 
 /** Digests of one pass over a file. */
 export class Digests<N extends DigestName> {
-  private constructor(private readonly byName: ReadonlyMap<N | 'sha256', Digest>) {}
+  private constructor(private readonly byName: ReadonlyMap<N | 'sha256', StreamingDigest>) {}
 
   /** Prepares the named digests and `sha256`. */
   static async createDigests<N extends DigestName>(names: readonly N[]): Promise<Digests<N>> {
@@ -32,7 +32,7 @@ export class Digests<N extends DigestName> {
 }
 
 /** OpenSSL has BLAKE2b with 64 bytes of output only, so WebAssembly computes the one with 32, loaded on first use. */
-async function createDigest(name: DigestName): Promise<Digest> {
+async function createDigest(name: DigestName): Promise<StreamingDigest> {
   if (name !== 'blake2b-256') return createHash(name);
   const { createBLAKE2b } = await import('hash-wasm');
   return createBLAKE2b(256);

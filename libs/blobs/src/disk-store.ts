@@ -19,14 +19,14 @@ const FOLDER_MODE = 0o700;
 export class DiskStore implements BlobStore {
   private readonly root: string;
 
-  /** Shape: `root` is absolute. */
+  /** `root` is an absolute path. */
   constructor(root: string) {
     this.root = resolve(root);
   }
 
   async write(name: string, body: AsyncIterable<Uint8Array>): Promise<void> {
     const path = this.filePath(name);
-    await translateErrors(async () => {
+    await translateFileErrors(async () => {
       await this.makeFolder(dirname(path));
       const file = await open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, FILE_MODE);
       try {
@@ -45,7 +45,7 @@ export class DiskStore implements BlobStore {
   async copy(from: string, to: string): Promise<void> {
     const path = this.filePath(to);
     const staged = this.filePath(`uploads/${randomUUID()}`);
-    await translateErrors(async () => {
+    await translateFileErrors(async () => {
       await this.makeFolder(dirname(path));
       await link(this.filePath(from), staged);
       await rename(staged, path).catch(async (error: unknown) => {
@@ -57,14 +57,14 @@ export class DiskStore implements BlobStore {
   }
 
   async stat(name: string): Promise<StoredObject | null> {
-    const stats = await translateErrors(() => this.statFile(name));
+    const stats = await translateFileErrors(() => this.statFile(name));
     return stats && { name, size: stats.size, modifiedAt: stats.mtime };
   }
 
   async open(name: string, range: ByteRange | null): Promise<OpenObject> {
-    if (!(await translateErrors(() => this.statFile(name)))) throw missingBlob();
-    const file = await translateErrors(() => open(this.filePath(name), O_RDONLY | O_NOFOLLOW).catch(unlessMissing));
-    if (!file) throw missingBlob();
+    if (!(await translateFileErrors(() => this.statFile(name)))) throw missingBlobError();
+    const file = await translateFileErrors(() => open(this.filePath(name), O_RDONLY | O_NOFOLLOW).catch(missingAsNull));
+    if (!file) throw missingBlobError();
     try {
       const { size } = await file.stat();
       if (range && range.start >= size) throw new BlobError('range', `The file ends before byte ${range.start}.`);
@@ -77,15 +77,15 @@ export class DiskStore implements BlobStore {
   }
 
   async remove(name: string): Promise<void> {
-    await translateErrors(async () => {
-      if (await this.statFile(name)) await unlink(this.filePath(name)).catch(unlessMissing);
+    await translateFileErrors(async () => {
+      if (await this.statFile(name)) await unlink(this.filePath(name)).catch(missingAsNull);
     });
   }
 
   async *list(folder: string, start = ''): AsyncGenerator<StoredObject> {
     const path = join(this.root, folder);
     if (folder !== 'files') return yield* this.listFolder(path, folder, start);
-    for await (const name of listNames(path)) yield* this.listFolder(join(path, name), folder, start);
+    for await (const name of listFileNames(path)) yield* this.listFolder(join(path, name), folder, start);
   }
 
   /** Does nothing: unfinished writes are temporary files, which the sweep lists and removes like other files. */
@@ -94,9 +94,9 @@ export class DiskStore implements BlobStore {
   }
 
   private async *listFolder(path: string, folder: string, start: string): AsyncGenerator<StoredObject> {
-    for await (const file of listNames(path)) {
+    for await (const file of listFileNames(path)) {
       if (!file.startsWith(start)) continue;
-      const stats = await translateErrors(() => lstat(join(path, file)).catch(unlessMissing));
+      const stats = await translateFileErrors(() => lstat(join(path, file)).catch(missingAsNull));
       if (stats?.isFile()) yield { name: `${folder}/${file}`, size: stats.size, modifiedAt: stats.mtime };
     }
   }
@@ -105,9 +105,9 @@ export class DiskStore implements BlobStore {
   private async statFile(name: string): Promise<Stats | null> {
     const path = this.filePath(name);
     for (let folder = dirname(path); folder !== this.root; folder = dirname(folder)) {
-      if (!(await lstat(folder).catch(unlessMissing))?.isDirectory()) return null;
+      if (!(await lstat(folder).catch(missingAsNull))?.isDirectory()) return null;
     }
-    const file = await lstat(path).catch(unlessMissing);
+    const file = await lstat(path).catch(missingAsNull);
     return file?.isFile() ? file : null;
   }
 
@@ -127,10 +127,10 @@ export class DiskStore implements BlobStore {
   }
 }
 
-async function* listNames(path: string): AsyncGenerator<string> {
-  const stats = await translateErrors(() => lstat(path).catch(unlessMissing));
+async function* listFileNames(path: string): AsyncGenerator<string> {
+  const stats = await translateFileErrors(() => lstat(path).catch(missingAsNull));
   if (!stats?.isDirectory()) return;
-  const folder = await translateErrors(() => opendir(path, { bufferSize: 256 }));
+  const folder = await translateFileErrors(() => opendir(path, { bufferSize: 256 }));
   for await (const { name } of folder) yield name;
 }
 
@@ -149,18 +149,18 @@ async function syncFolder(path: string): Promise<void> {
   }
 }
 
-function missingBlob(): BlobError {
+function missingBlobError(): BlobError {
   return new BlobError('not found', 'There is no file with this key.');
 }
 
-function unlessMissing(error: unknown): null {
+function missingAsNull(error: unknown): null {
   const { code } = error as NodeJS.ErrnoException;
   if (code === 'ENOENT' || code === 'ENOTDIR' || code === 'ELOOP') return null;
   throw error;
 }
 
 /** Turns errors of the file system into BlobError. */
-async function translateErrors<T>(work: () => Promise<T>): Promise<T> {
+async function translateFileErrors<T>(work: () => Promise<T>): Promise<T> {
   try {
     return await work();
   } catch (error) {

@@ -30,14 +30,14 @@ export class Publication {
     const name = `files/${key}`;
     for (let tries = 0; tries < MAX_TRIES; tries += 1) {
       await this.store.copy(temporary, name, size);
-      await this.withoutMarks(key);
+      await this.waitUntilUnmarked(key);
       if (await this.store.stat(name)) return;
     }
     throw new BlobError('unavailable', 'The file is removed each time that it is stored.');
   }
 
   /** Waits until no sweep is removing the file. Takes away marks that outlived their process. */
-  private async withoutMarks(key: string): Promise<void> {
+  private async waitUntilUnmarked(key: string): Promise<void> {
     const since = performance.now();
     for (;;) {
       const marks = [];

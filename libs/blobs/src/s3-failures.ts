@@ -1,6 +1,6 @@
 import { BlobError } from './blob-error';
 
-interface ServiceFailure {
+interface S3ServiceError {
   readonly name?: string;
   readonly code?: string;
   readonly $metadata?: { readonly httpStatusCode?: number };
@@ -8,14 +8,14 @@ interface ServiceFailure {
 
 /** True for the answer that an object does not exist. A missing bucket is another failure. */
 export function isMissing(error: unknown): boolean {
-  const { name, $metadata } = error as ServiceFailure;
+  const { name, $metadata } = error as S3ServiceError;
   return name === 'NoSuchKey' || name === 'NotFound' || ($metadata?.httpStatusCode === 404 && name !== 'NoSuchBucket');
 }
 
 /** Turns errors of the AWS library and of the connection into BlobError. */
 export function s3Failure(error: unknown): unknown {
   if (error instanceof BlobError || error instanceof TypeError) return error;
-  const { name, code, $metadata } = error as ServiceFailure;
+  const { name, code, $metadata } = error as S3ServiceError;
   if ($metadata?.httpStatusCode === 416) {
     return new BlobError('range', 'The range starts after the end of the file.', { cause: error });
   }

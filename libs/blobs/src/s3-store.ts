@@ -34,16 +34,16 @@ export class S3Store implements BlobStore {
     private readonly limits: S3Limits = LIMITS,
   ) {}
 
-  /** Shape: small objects take one request; larger ones are sent in parts, which are discarded on failure. */
+  /** Writes a small object with one request. A larger one is sent in parts, which are discarded on failure. */
   write(name: string, content: AsyncIterable<Uint8Array>, maxBytes: number): Promise<void> {
-    return this.useClient(async ({ client, Upload }) => {
+    return this.withS3Client(async ({ client, Upload }) => {
       const body = Readable.from(content, { objectMode: false });
       // The upload reads the error from the iteration.
       body.on('error', () => undefined);
       try {
         const upload = new Upload({
           client,
-          params: { ...this.location(name), Body: body },
+          params: { ...this.objectLocation(name), Body: body },
           partSize: Math.max(MIN_PART_BYTES, Math.ceil(maxBytes / MAX_PARTS)),
           queueSize: PARTS_IN_FLIGHT,
           leavePartsOnError: false,
@@ -56,16 +56,16 @@ export class S3Store implements BlobStore {
   }
 
   copy(from: string, to: string, size: number): Promise<void> {
-    return this.useClient(async (s3) => {
+    return this.withS3Client(async (s3) => {
       if (size > this.limits.copyBytes) return this.copyInParts(s3, from, to, size);
-      await s3.client.send(new s3.CopyObjectCommand({ ...this.location(to), CopySource: this.copySource(from) }));
+      await s3.client.send(new s3.CopyObjectCommand({ ...this.objectLocation(to), CopySource: this.copySource(from) }));
     });
   }
 
   stat(name: string): Promise<StoredObject | null> {
-    return this.useClient(async ({ client, HeadObjectCommand }) => {
+    return this.withS3Client(async ({ client, HeadObjectCommand }) => {
       try {
-        const head = await client.send(new HeadObjectCommand(this.location(name)));
+        const head = await client.send(new HeadObjectCommand(this.objectLocation(name)));
         return { name, size: head.ContentLength ?? 0, modifiedAt: head.LastModified ?? new Date(0) };
       } catch (error) {
         if (isMissing(error)) return null;
@@ -75,16 +75,16 @@ export class S3Store implements BlobStore {
   }
 
   open(name: string, range: ByteRange | null): Promise<OpenObject> {
-    return this.useClient(async ({ client, GetObjectCommand }) => {
+    return this.withS3Client(async ({ client, GetObjectCommand }) => {
       const Range = range && `bytes=${range.start}-${range.end ?? ''}`;
-      const input = { ...this.location(name), ...(Range ? { Range } : {}) };
+      const input = { ...this.objectLocation(name), ...(Range ? { Range } : {}) };
       const answer = await client.send(new GetObjectCommand(input)).catch((error: unknown) => {
         if (isMissing(error)) throw new BlobError('not found', 'There is no file with this key.', { cause: error });
         throw error;
       });
       const body = answer.Body as Readable;
       try {
-        return { body, size: contentSize(answer, range) };
+        return { body, size: wholeObjectSize(answer, range) };
       } catch (error) {
         body.destroy();
         throw error;
@@ -93,16 +93,16 @@ export class S3Store implements BlobStore {
   }
 
   remove(name: string): Promise<void> {
-    return this.useClient(async ({ client, DeleteObjectCommand }) => {
-      await client.send(new DeleteObjectCommand(this.location(name)));
+    return this.withS3Client(async ({ client, DeleteObjectCommand }) => {
+      await client.send(new DeleteObjectCommand(this.objectLocation(name)));
     });
   }
 
   async *list(folder: string, start = ''): AsyncGenerator<StoredObject> {
-    const { Bucket, Key: Prefix } = this.location(`${folder}/${start}`);
+    const { Bucket, Key: Prefix } = this.objectLocation(`${folder}/${start}`);
     let next: string | undefined;
     do {
-      const page = await this.useClient(({ client, ListObjectsV2Command }) =>
+      const page = await this.withS3Client(({ client, ListObjectsV2Command }) =>
         client.send(new ListObjectsV2Command({ Bucket, Prefix, ...(next ? { ContinuationToken: next } : {}) })),
       );
       for (const { Key = '', Size = 0, LastModified } of page.Contents ?? []) {
@@ -115,9 +115,9 @@ export class S3Store implements BlobStore {
   /** Aborts uploads in parts whose process died: their parts are not listed as objects, but cost as much. */
   async discardUnfinished(before: Date): Promise<number> {
     let discarded = 0;
-    for await (const { Key, UploadId, Initiated } of this.listUnfinished()) {
+    for await (const { Key, UploadId, Initiated } of this.listUnfinishedUploads()) {
       if (!Key || !UploadId || !Initiated || Initiated >= before) continue;
-      await this.useClient(({ client, AbortMultipartUploadCommand }) =>
+      await this.withS3Client(({ client, AbortMultipartUploadCommand }) =>
         client.send(new AbortMultipartUploadCommand({ Bucket: this.place.bucket, Key, UploadId })),
       );
       discarded += 1;
@@ -125,11 +125,13 @@ export class S3Store implements BlobStore {
     return discarded;
   }
 
-  private async *listUnfinished(): AsyncGenerator<NonNullable<ListMultipartUploadsCommandOutput['Uploads']>[number]> {
+  private async *listUnfinishedUploads(): AsyncGenerator<
+    NonNullable<ListMultipartUploadsCommandOutput['Uploads']>[number]
+  > {
     let at: { KeyMarker?: string | undefined; UploadIdMarker?: string | undefined } = {};
     for (;;) {
       const input = { Bucket: this.place.bucket, Prefix: this.place.prefix, ...at };
-      const page = await this.useClient(({ client, ListMultipartUploadsCommand }) =>
+      const page = await this.withS3Client(({ client, ListMultipartUploadsCommand }) =>
         client.send(new ListMultipartUploadsCommand(input)),
       );
       yield* page.Uploads ?? [];
@@ -140,8 +142,8 @@ export class S3Store implements BlobStore {
 
   private async copyInParts(s3: S3, from: string, to: string, size: number): Promise<void> {
     const { client } = s3;
-    const { UploadId } = await client.send(new s3.CreateMultipartUploadCommand(this.location(to)));
-    const upload = { ...this.location(to), UploadId };
+    const { UploadId } = await client.send(new s3.CreateMultipartUploadCommand(this.objectLocation(to)));
+    const upload = { ...this.objectLocation(to), UploadId };
     try {
       const Parts: CompletedPart[] = [];
       const bytes = Math.max(this.limits.copyBytes, Math.ceil(size / MAX_PARTS));
@@ -160,16 +162,16 @@ export class S3Store implements BlobStore {
     }
   }
 
-  private location(name: string): { Bucket: string; Key: string } {
+  private objectLocation(name: string): { Bucket: string; Key: string } {
     return { Bucket: this.place.bucket, Key: `${this.place.prefix}${name}` };
   }
 
   private copySource(name: string): string {
-    return `${this.place.bucket}/${encodeURI(this.location(name).Key)}`;
+    return `${this.place.bucket}/${encodeURI(this.objectLocation(name).Key)}`;
   }
 
   /** Runs requests with the library, loaded on first use. */
-  private async useClient<T>(work: (s3: S3) => Promise<T>): Promise<T> {
+  private async withS3Client<T>(work: (s3: S3) => Promise<T>): Promise<T> {
     this.loaded ??= loadS3(this.place, this.credentials, this.limits.requestMs);
     try {
       return await work(await this.loaded);
@@ -180,7 +182,7 @@ export class S3Store implements BlobStore {
 }
 
 /** Size of the whole object. Errors: BlobError `range` for an empty object, `unavailable` when another range is answered. */
-function contentSize({ ContentLength, ContentRange }: GetObjectCommandOutput, range: ByteRange | null): number {
+function wholeObjectSize({ ContentLength, ContentRange }: GetObjectCommandOutput, range: ByteRange | null): number {
   if (range === null) return ContentLength ?? 0;
   const [, start, end, size] = /^bytes (\d+)-(\d+)\/(\d+)$/.exec(ContentRange ?? '') ?? [];
   if (ContentLength === 0 || size === '0') throw new BlobError('range', 'An empty file has no range.');

@@ -34,19 +34,19 @@ export async function sweepOrphans(store: BlobStore, options: SweepOptions): Pro
   const { olderThanMs = DAY_MS, pageSize = 500, signal } = options;
   const before = new Date(Date.now() - olderThanMs);
   const result = { examined: 0, removed: 0, removedBytes: 0, leftovers: 0 };
-  for await (const page of batchItems(oldFiles(store, before), pageSize)) {
+  for await (const page of batchItems(listOldFiles(store, before), pageSize)) {
     signal?.throwIfAborted();
-    const keys = page.map(({ name }) => keyOf(name));
+    const keys = page.map(({ name }) => blobKeyOf(name));
     const referenced = new Set(await options.findReferenced(keys));
     result.examined += page.length;
     for (const file of page) {
       signal?.throwIfAborted();
-      if (referenced.has(keyOf(file.name)) || !(await removeIfOld(store, file.name, before))) continue;
+      if (referenced.has(blobKeyOf(file.name)) || !(await removeFileIfOld(store, file.name, before))) continue;
       result.removed += 1;
       result.removedBytes += file.size;
     }
   }
-  result.leftovers = await removeLeftovers(store, before);
+  result.leftovers = await removeStaleLeftovers(store, before);
   return result;
 }
 
@@ -55,8 +55,8 @@ export async function sweepOrphans(store: BlobStore, options: SweepOptions): Pro
  * A failed or repeated removal may still happen later in the server, so its mark stays until an upload or a sweep finds
  * it stale.
  */
-async function removeIfOld(store: BlobStore, name: string, before: Date): Promise<boolean> {
-  const mark = `${MARKS}/${keyOf(name)}.${randomUUID()}`;
+async function removeFileIfOld(store: BlobStore, name: string, before: Date): Promise<boolean> {
+  const mark = `${MARKS}/${blobKeyOf(name)}.${randomUUID()}`;
   const since = performance.now();
   await store.write(mark, Readable.from([]), 0);
   const now = await store.stat(name);
@@ -67,7 +67,7 @@ async function removeIfOld(store: BlobStore, name: string, before: Date): Promis
   return mayRemove;
 }
 
-async function removeLeftovers(store: BlobStore, before: Date): Promise<number> {
+async function removeStaleLeftovers(store: BlobStore, before: Date): Promise<number> {
   let removed = await store.discardUnfinished(before);
   for (const folder of ['uploads', MARKS]) {
     for await (const { name, modifiedAt } of store.list(folder)) {
@@ -79,9 +79,9 @@ async function removeLeftovers(store: BlobStore, before: Date): Promise<number> 
   return removed;
 }
 
-async function* oldFiles(store: BlobStore, before: Date): AsyncGenerator<StoredObject> {
+async function* listOldFiles(store: BlobStore, before: Date): AsyncGenerator<StoredObject> {
   for await (const file of store.list('files')) {
-    if (isBlobKey(keyOf(file.name)) && file.modifiedAt < before) yield file;
+    if (isBlobKey(blobKeyOf(file.name)) && file.modifiedAt < before) yield file;
   }
 }
 
@@ -95,6 +95,6 @@ async function* batchItems<T>(items: AsyncIterable<T>, size: number): AsyncGener
   if (page.length > 0) yield page;
 }
 
-function keyOf(name: string): string {
+function blobKeyOf(name: string): string {
   return name.slice(name.lastIndexOf('/') + 1);
 }

@@ -64,15 +64,15 @@ const SHAPES = {
   },
 } as const;
 const GONE = { project_id: nullable(int), group_id: optional(int) } as const;
-type Shapes = typeof SHAPES;
-type Verb = keyof Shapes;
-type ShapeOf<F> = { readonly kind: 'object'; readonly fields: F };
+type NoteableEventShapes = typeof SHAPES;
+type NoteableEventVerb = keyof NoteableEventShapes;
+type ObjectSchemaOf<F> = { readonly kind: 'object'; readonly fields: F };
 
 /** An event on a noteable of any kind, as handlers that serve all kinds receive it. */
-export type NoteableEvent<V extends Verb> = EventDefinition<ShapeOf<Shapes[V]>>;
-export type NoteableDeleted = EventDefinition<ShapeOf<typeof GONE>>;
+export type NoteableEvent<V extends NoteableEventVerb> = EventDefinition<ObjectSchemaOf<NoteableEventShapes[V]>>;
+export type NoteableDeleted = EventDefinition<ObjectSchemaOf<typeof GONE>>;
 
-/** A deleted noteable. Shape: `state` only for kinds that are opened and closed. */
+/** A deleted noteable. Only kinds that are opened and closed have `state`. */
 export interface DeletedNoteable {
   readonly id: number;
   readonly iid: number | null;
@@ -91,7 +91,7 @@ export interface NoteableFacts {
   readonly created_at: Date;
 }
 
-/** A step of a noteable. Shape: with `userIds` only these users are notified, without it all participants. */
+/** A step of a noteable. Notifies only the users in `userIds`, or all participants if it is absent. */
 export interface NoteableProgress {
   readonly step: NoteableStep;
   readonly actorId: number;
@@ -103,8 +103,8 @@ export interface NoteableProgress {
 }
 
 /**
- * The events of one kind. Shape: a kind that is never closed leaves out `closed` and `reopened`; a kind that announces
- * no changes of its own has `deleted` alone, and one that is removed only with its project has none.
+ * The events of one kind. A kind that is never closed omits `closed` and `reopened`. A kind that announces only its
+ * deletion has `deleted` alone. A kind that is removed only with its project has no events.
  */
 export interface NoteableEvents {
   readonly created?: NoteableEvent<'created'>;
@@ -122,8 +122,8 @@ export interface NoteableEvents {
 }
 
 /**
- * Declares the events of one noteable kind. All kinds share one shape, so that one handler serves them all.
- * Shape: payloads begin with `<noun>_id` and `<noun>_iid`; `a` is the noun with its article.
+ * Declares the events of one noteable kind. All kinds share one form, so that one handler serves them all. Payloads
+ * begin with `<noun>_id` and `<noun>_iid`. `a` is the noun with its article.
  */
 export function noteableEvents<const N extends string, I extends Schema>(
   noun: N,

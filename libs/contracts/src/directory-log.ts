@@ -25,7 +25,7 @@ export const directoryUser = object({
   created_at: instant,
 });
 
-/** Setting of a group for the first rule of new projects. Shape: levels as in the API, 0 for no user. */
+/** Setting of a group for the first rule of new projects. Levels are those of the API, with 0 for no user. */
 export const directoryBranchProtection = object({
   push_levels: list(int),
   merge_levels: list(int),

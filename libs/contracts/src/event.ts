@@ -56,10 +56,9 @@ export interface DomainEvent<P = unknown> {
 }
 
 /**
- * Events of one shape that one handler receives. The handler is written before it is known which events these are: the
- * service decides that when its modules are composed.
- * Shape: a module provides a list of definitions under `token`; the handler distinguishes the events by
- * `aggregateType`.
+ * Events of one form that one handler receives. The author of the handler does not know which events these are: the
+ * service decides that when its modules are composed. A module provides a list of definitions under `token`. The
+ * handler distinguishes the events by `aggregateType`.
  */
 export class EventFamily<D extends EventDefinition = EventDefinition> {
   readonly token: symbol;
@@ -72,8 +71,8 @@ export class EventFamily<D extends EventDefinition = EventDefinition> {
 }
 
 /**
- * Declares an event: one place for name, version and payload of each fact that leaves a service.
- * Shape: `aggregateId` is the id of the noun; `seen` is the viewer's `directory`; payloads carry ids and facts, never bodies, tokens or addresses.
+ * Declares an event: one place for name, version and payload of each fact that leaves a service. `aggregateId` is the
+ * id of the noun. `seen` is the viewer's `directory`. Payloads carry ids and facts, never bodies, tokens or addresses.
  * Source: docs/architecture.md 3.
  */
 export function defineEvent<const S extends Schema>(

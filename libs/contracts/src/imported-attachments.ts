@@ -1,13 +1,13 @@
 /** Files that imported texts link to, which the import service stores in package. Source: ADR 0202. */
 
-/** An upstream file that is stored. Shape: `url` begins with `/uploads/` and is an address below the project. */
+/** An upstream file that is stored. `url` begins with `/uploads/` and is an address below the project. */
 export interface ImportedAttachment {
   readonly url: string;
   readonly markdown: string;
 }
 
 /**
- * POST importAttachments, answered by package: finds files that the project has already. Shape: `sources` are hex SHA-256
+ * POST importAttachments, answered by package: finds files that the project already has. `sources` are hex SHA-256
  * digests of upstream addresses, at most MAX_FOUND_ATTACHMENTS.
  */
 export interface FindAttachmentsRequest {
@@ -19,7 +19,7 @@ export const MAX_FOUND_ATTACHMENTS = 100;
 /** Largest file that a project takes as an upload, by a user or an import. Units: bytes. Source: reference repositories 9.1. */
 export const MAX_UPLOAD_BYTES = 100 * 1024 * 1024;
 
-/** Shape: in the order of the request; null for a file that the project does not have. */
+/** `attachments` has the order of the request, with null for a file that the project does not have. */
 export interface FindAttachmentsAnswer {
   readonly attachments: readonly (ImportedAttachment | null)[];
   readonly total: ImportedTotal;
@@ -32,8 +32,9 @@ export interface ImportedTotal {
 }
 
 /**
- * POST importAttachment, answered by package with an ImportedAttachment: stores the body, once for each `source`. Shape:
- * parameters of the query; `project_id` in digits. 404 for a missing or archived project, 413 for a file that is too large.
+ * POST importAttachment, answered by package with an ImportedAttachment: stores the body, once for each `source`. The
+ * fields are parameters of the query, with `project_id` in digits. The answer is 404 for a missing or archived project
+ * and 413 for a file that is too large.
  */
 export interface StoreAttachmentRequest {
   readonly project_id: string;

@@ -1,11 +1,14 @@
 import { bool, choice, instant, int, list, nullable, object, optional, text } from './schema';
 import type { Infer } from './schema';
 
-/** Objects that an import brings into a project, by kind, in the order of the stages. Shape: one object as it is sent. */
+/**
+ * Objects that an import brings into a project, by kind, in the order of the stages. Each value describes one object as
+ * it is sent.
+ */
 export const IMPORTED_OBJECTS = {
-  /** Shape: `color` as `#rrggbb`. */
+  /** `color` has the form `#rrggbb`. */
   label: object({ name: text, color: text, description: nullable(text) }),
-  /** Shape: `due_on` is `YYYY-MM-DD`. */
+  /** `due_on` has the form `YYYY-MM-DD`. */
   milestone: object({
     number: int,
     title: text,
@@ -25,7 +28,7 @@ export const IMPORTED_OBJECTS = {
     created_at: instant,
     released_at: instant,
   }),
-  /** Shape: labels by name, the milestone by its upstream number. */
+  /** An issue refers to labels by their names and to the milestone by its upstream number. */
   issue: object({
     number: int,
     author_id: int,
@@ -41,9 +44,9 @@ export const IMPORTED_OBJECTS = {
     milestone: nullable(int),
   }),
   /**
-   * A merge request whose head was pushed as `refs/imports/<number>`. Shape: labels by name, the milestone by its upstream
-   * number; `head_sha` and `base_sha` are the commits that the host compares; `is_foreign` if the source branch is in
-   * another repository.
+   * A merge request whose head was pushed as `refs/imports/<number>`. It refers to labels by their names and to the
+   * milestone by its upstream number. The host compares the commits `head_sha` and `base_sha`. `is_foreign` is true if
+   * the source branch is in another repository.
    */
   merge_request: object({
     number: int,
@@ -79,9 +82,9 @@ export const IMPORTED_OBJECTS = {
     created_at: instant,
   }),
   /**
-   * A comment on a line of a merge request, or on a file if `line` is null. Shape: `commit_id` is the commit whose lines are
-   * counted, on the old or the new side; `start_line` begins a range that ends at `line`; `reply_to` is the upstream id of
-   * the first comment of the thread.
+   * A comment on a line of a merge request, or on a file if `line` is null. Lines are counted in the commit
+   * `commit_id`, on the old or the new side. `start_line` begins a range that ends at `line`. `reply_to` is the
+   * upstream id of the first comment of the thread.
    */
   diff_note: object({
     id: int,
@@ -181,7 +184,7 @@ export interface ImportObjectsAnswer {
   readonly failed: readonly UnimportedObject[];
 }
 
-/** An author upstream. Shape: `id` is the upstream id; null is a deleted user. */
+/** An author upstream. `id` is the upstream id, or null for a deleted user. */
 export interface UpstreamPerson {
   readonly id: number | null;
   readonly username: string;
@@ -202,7 +205,7 @@ export interface ImportedOwner {
   readonly is_shared: boolean;
 }
 
-/** Shape: one owner for each person, in order; null if the import is unknown. */
+/** `owners` has one owner for each person, in the same order. It is null if the import is unknown. */
 export interface ImportPeopleAnswer {
   readonly owners: readonly ImportedOwner[] | null;
 }

@@ -24,7 +24,7 @@ export interface ImportSnippetAnswer {
 /** Largest request with a snippet. Units: bytes. */
 export const MAX_SNIPPET_REQUEST = 8 * 1024 * 1024;
 
-/** Snippets of an import that were left out. Shape: `import_key` is a UUID. */
+/** Snippets that an import left out. `import_key` is a UUID. */
 export const LEFT_OUT_SNIPPETS = object({
   import_key: text,
   user_id: int,

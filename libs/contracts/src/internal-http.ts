@@ -46,7 +46,7 @@ export const INTERNAL_PATHS = {
   importPush: '/internal/repositories/:project_id/git-receive-pack',
 } as const;
 
-/** How long the caller will still wait for the answer. Shape: whole milliseconds; absent: unknown. */
+/** Maximum time that the caller will still wait for the answer, in whole milliseconds. Unknown if absent. */
 export const INTERNAL_WAIT_HEADER = 'x-rookery-wait-ms';
 
 /** Services that keep a copy of the directory. */
@@ -164,7 +164,7 @@ export interface StartWebSessionRequest {
   readonly user_agent: string | null;
 }
 
-/** Shape: not started if the token is unknown or revoked. */
+/** `is_started` is false if the token is unknown or revoked. */
 export interface StartWebSessionAnswer {
   readonly is_started: boolean;
 }
@@ -175,16 +175,16 @@ export interface CheckWebSessionAnswer {
 }
 
 /**
- * POST listWebSessions `{ id }`: the sessions of the user of that session. Shape: null if its token has neither the scope
- * `api` nor `read_api`.
+ * POST listWebSessions `{ id }`: the sessions of the user of that session. `sessions` is null if its token has neither
+ * the scope `api` nor `read_api`.
  */
 export interface ListWebSessionsAnswer {
   readonly sessions: readonly ListedWebSession[] | null;
 }
 
 /**
- * POST endWebSession `{ id, ended_id }`: ends a session of the user of the session `id`. Shape: not permitted for another
- * session if the token of `id` lacks the scope `api`.
+ * POST endWebSession `{ id, ended_id }`: ends a session of the user of the session `id`. The request may end another
+ * session only if the token of `id` has the scope `api`.
  */
 export interface EndWebSessionAnswer {
   readonly is_permitted: boolean;
@@ -230,8 +230,8 @@ export const SUDO_REASONS = {
 } as const;
 
 /**
- * POST confirmCaller: checks whether the claims of a signed context still hold, for requests that had to wait. Shape:
- * fields as in ContextClaims.
+ * POST confirmCaller: checks whether the claims of a signed context still hold, for requests that had to wait. The
+ * fields have the meanings of those in ContextClaims.
  */
 export interface ConfirmCallerRequest {
   readonly user_id: number;
@@ -250,14 +250,17 @@ export interface ConfirmCallerRequest {
 }
 
 /**
- * Whether a revoked token on this route revokes its whole family, so that identity must see the request.
- * Shape: `template` as the routes have it. Source: reference identity-and-import 4.8.
+ * Whether a revoked token on this route revokes its whole family, so that identity must see the request. `template` is
+ * the path template of the route.
+ * Source: reference identity-and-import 4.8.
  */
 export function isRotation(method: string, template: string): boolean {
   return method === 'POST' && template.endsWith('/rotate');
 }
 
-/** Shape: `changed` when the token grants other rights now; `unknown` when the token or its user no longer exists. */
+/**
+ * `changed` means that the token grants other rights now. `unknown` means that the token or its user no longer exists.
+ */
 export type ConfirmCallerAnswer = { readonly version: number; readonly epoch: string } & (
   | { readonly outcome: 'holds' | 'changed' | 'unknown' | 'expired' | 'revoked' | 'impersonation_disabled' }
   | { readonly outcome: 'user_refused'; readonly reason: string }
@@ -322,27 +325,35 @@ export interface AccountMailFacts {
   readonly link: string | null;
   /** Address that was added to the account; absent in older releases. */
   readonly added?: string;
-  /** Facts of the access token; its name is user input. Shape: `expires_on` is `YYYY-MM-DD`. */
+  /** Facts of the access token. Its name is user input. `expires_on` has the form `YYYY-MM-DD`. */
   readonly token: {
     readonly name: string;
     readonly expires_on: string | null;
-    /** Owner of the token when that is not the recipient; absent in older releases. Shape: `path` from the root, or a username. */
+    /** Owner of the token if it is not the recipient; absent in older releases. `path` is a full path or a username. */
     readonly of?: { readonly kind: 'group' | 'project' | 'service account'; readonly path: string } | null;
   } | null;
 }
 
-/** Shape: one answer for each question, in order; null = the e-mail is obsolete and must not be sent. */
+/**
+ * `mails` has one item for each question, in the same order. An e-mail whose item is null is obsolete and must not be
+ * sent.
+ */
 export interface AccountMailsAnswer {
   readonly mails: readonly (AccountMailFacts | null)[];
 }
 
-/** POST notificationEmail: chooses the address for a user's notifications. Shape: `email` null only reads the chosen one. */
+/**
+ * POST notificationEmail: chooses the address for a user's notifications. A null `email` only reads the chosen address.
+ */
 export interface NotificationEmailRequest {
   readonly user_id: number;
   readonly email: string | null;
 }
 
-/** Shape: `email` is the address in use after the request; `not_verified` when the wish was not a confirmed address of the user. */
+/**
+ * `email` is the address in use after the request. `outcome` is `not_verified` if the requested address is not a
+ * confirmed address of the user.
+ */
 export interface NotificationEmailAnswer {
   readonly outcome: 'chosen' | 'not_verified';
   readonly email: string;
@@ -383,13 +394,13 @@ export interface ResolvedRef {
   /** Short name of the branch or tag, full name of another ref; null if the commit was named by its id. */
   readonly ref: string | null;
   readonly is_tag: boolean;
-  /** Time of the committer. Shape: ISO 8601, UTC. */
+  /** Time of the committer, in ISO 8601 and UTC. */
   readonly committed_at: string;
   /** First branch by name that contains the commit; null for none, or if it was not requested. */
   readonly branch: string | null;
 }
 
-/** Shape: null if the project has no such commit. */
+/** `commit` is null if the project has no such commit. */
 export interface ResolveRefAnswer {
   readonly commit: ResolvedRef | null;
 }
@@ -406,17 +417,19 @@ export interface PushedRef {
   /** Short name. */
   readonly ref: string;
   readonly is_tag: boolean;
-  /** Time of the committer. Shape: ISO 8601, UTC. */
+  /** Time of the committer, in ISO 8601 and UTC. */
   readonly committed_at: string;
 }
 
-/** A variable of the pipelines of a push. Shape: `key` has letters, digits and `_`. */
+/** A variable of the pipelines of a push. `key` consists of letters, digits and `_`. */
 export interface PushedVariable {
   readonly key: string;
   readonly value: string;
 }
 
-/** Shape: without refs, no pipeline starts, and the ids are null. */
+/**
+ * No pipeline starts if `refs` is empty. The ids are null for an unknown push and for one that may not start pipelines.
+ */
 export interface PushedPipelines {
   readonly project_id: number | null;
   readonly user_id: number | null;
@@ -425,7 +438,7 @@ export interface PushedPipelines {
   readonly inputs: Readonly<Record<string, string>>;
 }
 
-/** POST pushVariablesStored, answered by collaboration, which forgets the variables of a push. Shape: the answer is `{}`. */
+/** POST pushVariablesStored, answered by collaboration with `{}`. Deletes the variables of a push there. */
 export interface PushVariablesStoredRequest {
   readonly push_id: number;
 }
@@ -436,20 +449,20 @@ export interface MergeRequestHeadRequest {
   readonly iid: number;
 }
 
-/** Shape: `head` is null if no pipeline can start: the request is not open, or has no commits or no source branch. */
+/** `head` is null if no pipeline can start: the merge request is not open, or has no commits or no source branch. */
 export interface MergeRequestHeadAnswer {
   readonly is_found: boolean;
   readonly head: {
     /** Full id of the commit. */
     readonly sha: string;
-    /** Time of the committer. Shape: ISO 8601, UTC. */
+    /** Time of the committer, in ISO 8601 and UTC. */
     readonly committed_at: string;
   } | null;
 }
 
 /**
- * Conditions under which a feature is on. Source: reference packages-and-admin 10.1.
- * Units: percentages from 0 to 100. Shape: actors as `Project:7`.
+ * Conditions under which a feature is on. Actors have the form `Project:7`.
+ * Units: percentages from 0 to 100. Source: reference packages-and-admin 10.1.
  */
 export interface FeatureGates {
   readonly boolean: boolean;
@@ -473,7 +486,10 @@ export interface InstanceAnswer {
   readonly plan_limits?: Readonly<Record<string, Readonly<Record<string, number>>>>;
 }
 
-/** POST runningJob, answered by package. Shape: either the hex SHA-256 of a token, or the id of a job. */
+/**
+ * POST runningJob, answered by package. The request has either the hex SHA-256 `digest` of a token, or the `id` of a
+ * job.
+ */
 export interface RunningJobRequest {
   readonly digest?: string;
   readonly id?: number;
@@ -503,7 +519,7 @@ export interface ImportTargetRequest {
   readonly import_type?: ImportType;
 }
 
-/** Shape: `missing` also for a group that the user may not see. */
+/** `outcome` is `missing` also for a group that the user may not see. */
 export interface ImportTargetAnswer {
   readonly outcome: 'allowed' | 'forbidden' | 'missing';
 }

@@ -50,12 +50,12 @@ export const INTERNAL_HEADER_PREFIX = 'x-rookery-';
 export const IGNORED_HEADER = 'x-rookery-ignored';
 /** Identifies a write, so that it is executed once however often it is sent. */
 export const IDEMPOTENCY_HEADER = 'idempotency-key';
-/** Marks an answer that was replayed. Shape: `true`. */
+/** Marks a replayed answer with the value `true`. */
 export const REPLAYED_HEADER = 'idempotency-replayed';
-/** Set when the client sent HEAD, which the gateway forwards as GET: the handler must not change anything. Shape: `1`. */
+/** Set to `1` if the client sent HEAD, which the gateway forwards as GET: the handler must not change anything. */
 export const READ_ONLY_HEADER = 'x-rookery-look';
 /**
- * Set by the gateway when it asks, before the body is sent, whether a request with a streamed body may be made. The
- * service answers 204 without calling the handler, or the refusal. Shape: `1`.
+ * The gateway sets it to `1` to ask, before the body is sent, whether a request with a streamed body may be made. The
+ * service answers with 204 without calling the handler, or with the refusal.
  */
 export const ADMISSION_HEADER = 'x-rookery-admission';

@@ -21,8 +21,9 @@ export interface SourceFileAnswer {
 }
 
 /**
- * POST sourceArchive, answered by collaboration with a zip file as a stream; 404 without the commit, 429 beyond the limit of
- * archives. Shape: `commit` is a full id, `prefix` the folder that holds the files. Source: ADR 0205.
+ * POST sourceArchive, answered by collaboration with a zip file as a stream. The answer is 404 without the commit, and
+ * 429 beyond the limit of archives. `commit` is a full id. `prefix` is the folder that holds the files. Source: ADR
+ * 0205.
  */
 export interface SourceArchiveRequest {
   readonly project_id: number;
@@ -48,15 +49,18 @@ export interface SourceCommitRequest {
 export interface SourceCommit {
   /** Full id. */
   readonly id: string;
-  /** Time of the committer. Shape: ISO 8601, UTC. */
+  /** Time of the committer, in ISO 8601 and UTC. */
   readonly committed_at: string;
-  /** Files in the order of the paths. Shape: base64; null for none, empty for one that is too large. */
+  /**
+   * Contents in base64, in the order of the requested paths. An item is null for a missing file and empty for one that
+   * is too large.
+   */
   readonly contents: readonly (string | null)[];
   /** Names of the tags that point at the commit; empty if they were not requested. */
   readonly tags: readonly string[];
 }
 
-/** Shape: null if the project has no such commit. */
+/** `commit` is null if the project has no such commit. */
 export interface SourceCommitAnswer {
   readonly commit: SourceCommit | null;
 }
@@ -82,8 +86,9 @@ export interface SourceTagsAnswer {
 }
 
 /**
- * POST sourceModule, answered by collaboration with the files of a Go module as a zip file; 404 without the commit, and for
- * a module that Go refuses; 429 beyond the limit of archives. Shape: `commit` is a full id, `folder` that of the module, `prefix` begins all names.
+ * POST sourceModule, answered by collaboration with the files of a Go module as a zip file. The answer is 404 without
+ * the commit and for a module that Go refuses, and 429 beyond the limit of archives. `commit` is a full id. `folder` is
+ * the folder of the module. All names in the zip file begin with `prefix`.
  */
 export interface SourceModuleRequest {
   readonly project_id: number;

@@ -24,9 +24,7 @@ import {
 } from './sql/lookup-statements';
 import { groupStatement, projectStatement } from './sql/scope-statements';
 
-/**
- * An event with the directory position that its cause had seen. Shape: `time` in ISO 8601; old events have no `seen`.
- */
+/** An event with the directory position that its cause had seen. `time` is in ISO 8601. Old events have no `seen`. */
 export interface EventCause {
   readonly time: string;
   readonly seen?: Position;
@@ -58,8 +56,8 @@ export class Directory implements ScopeResolver {
   ) {}
 
   /**
-   * Finds a project that the viewer may see. Shape: `ref` is an id or a full path, ignoring case; null = missing or
-   * invisible.
+   * Finds a project that the viewer may see. `ref` is an id or a full path, ignoring case. Returns null for a missing
+   * or invisible project.
    */
   async findProject(
     ref: number | string,
@@ -106,19 +104,23 @@ export class Directory implements ScopeResolver {
     return this.decisions.newestPosition(viewer);
   }
 
-  /** Returns users by id, without missing ones. Shape: `through` as in `settled`. */
+  /**
+   * Returns users by id, without missing ones. `through` is the caller's transaction, which then needs no second
+   * connection.
+   */
   async findUsers(
     ids: readonly number[],
     through: Pick<Tx, 'prepared'> = this.database,
   ): Promise<ReadonlyMap<number, DirectoryUserRow>> {
-    return byId((await this.readRows(USERS_BY_ID, ids, through)).map((row) => toDirectoryUser(row)));
+    return mapById((await this.readRowsByIds(USERS_BY_ID, ids, through)).map((row) => toDirectoryUser(row)));
   }
 
   /**
    * Filters users to those that the viewer may know about. Bots of tokens are hidden if their group or project is,
-   * because their names contain its name. Shape: `through` as in `settled`; bots of `groups` are visible in any case.
-   * Errors: Unavailable if bots must be checked and the copy has not reached the viewer's version; await `requireFresh` first
-   * to avoid it.
+   * because their names contain its name. Bots of `groups` are visible in any case. `through` is the caller's
+   * transaction, which then needs no second connection.
+   * Errors: Unavailable if bots must be checked and the copy has not reached the viewer's version; await `requireFresh`
+   * first to avoid it.
    */
   async filterVisible(
     viewer: Viewer,
@@ -136,7 +138,8 @@ export class Directory implements ScopeResolver {
   }
 
   /**
-   * Returns users by username, without missing ones. Shape: keys are lower-cased usernames; `through` as in `settled`.
+   * Returns users by username in lower case, without missing ones. `through` is the caller's transaction, which then
+   * needs no second connection.
    */
   async usersByUsername(
     names: readonly string[],
@@ -152,7 +155,7 @@ export class Directory implements ScopeResolver {
     ids: readonly number[],
     through?: Pick<Tx, 'prepared'>,
   ): Promise<ReadonlyMap<number, ProjectFacts>> {
-    return byId((await this.readRows(PROJECTS_BY_ID, ids, through)).map((row) => projectOfRow(row)));
+    return mapById((await this.readRowsByIds(PROJECTS_BY_ID, ids, through)).map((row) => projectOfRow(row)));
   }
 
   /**
@@ -161,7 +164,7 @@ export class Directory implements ScopeResolver {
    */
   async findProjectForService(id: number): Promise<ProjectFacts | null> {
     const known = (await this.findProjects([id])).get(id);
-    if (known || !isId(id)) return known ?? null;
+    if (known || !isValidId(id)) return known ?? null;
     this.progress.recordUse();
     await this.progress.renewHead(RENEWAL_MS);
     return (await this.findProjects([id])).get(id) ?? null;
@@ -169,7 +172,7 @@ export class Directory implements ScopeResolver {
 
   /** Returns namespaces by id, without missing ones. */
   async findNamespaces(ids: readonly number[]): Promise<ReadonlyMap<number, NamespaceFacts>> {
-    return byId((await this.readRows(NAMESPACES_BY_ID, ids)).map((row) => namespaceOfRow(row)));
+    return mapById((await this.readRowsByIds(NAMESPACES_BY_ID, ids)).map((row) => namespaceOfRow(row)));
   }
 
   /**
@@ -204,9 +207,9 @@ export class Directory implements ScopeResolver {
    */
   async assertCurrentFor(through: Pick<Tx, 'prepared'>, events: readonly EventCause[]): Promise<void> {
     this.progress.recordUse();
-    if (await isSettled(through, events)) return;
+    if (await areEventsSettled(through, events)) return;
     await this.progress.renewHead(RENEWAL_MS);
-    if (!(await isSettled(through, events))) throw new Unavailable('directory behind');
+    if (!(await areEventsSettled(through, events))) throw new Unavailable('directory behind');
   }
 
   /**
@@ -233,25 +236,27 @@ export class Directory implements ScopeResolver {
     through: Pick<Tx, 'prepared'>,
   ): Promise<ReadonlyMap<number, number>> {
     const levels = new Map(userIds.map((userId) => [userId, 0]));
-    const known = userIds.filter(isId);
-    if (!isId(id) || known.length === 0) return levels;
+    const known = userIds.filter(isValidId);
+    if (!isValidId(id) || known.length === 0) return levels;
     const rows = await through.prepared<{ user_id: number; level: number }>(statement, [id, known]);
     for (const row of rows) levels.set(row.user_id, row.level);
     return levels;
   }
 
-  private async readRows(
+  private async readRowsByIds(
     statement: typeof USERS_BY_ID,
     ids: readonly number[],
     through: Pick<Tx, 'prepared'> = this.database,
   ): Promise<FlatRow[]> {
-    const known = ids.filter(isId);
+    const known = ids.filter(isValidId);
     return known.length === 0 ? [] : through.prepared<FlatRow>(statement, [known]);
   }
 }
 
 /** Returns the highest version and the latest time of each epoch. */
-function directoryPositions(events: readonly EventCause[]): [epochs: string[], versions: number[], times: string[]] {
+function newestPositionsByEpoch(
+  events: readonly EventCause[],
+): [epochs: string[], versions: number[], times: string[]] {
   const newest = new Map<string, { version: number; time: string }>();
   for (const { seen, time } of events) {
     if (!seen) continue;
@@ -264,18 +269,18 @@ function directoryPositions(events: readonly EventCause[]): [epochs: string[], v
 }
 
 /** Whether an id can exist: numbers that are not exact match nothing. */
-function isId(id: number): boolean {
+function isValidId(id: number): boolean {
   return Number.isSafeInteger(id) && id > 0;
 }
 
-function byId<T extends { readonly id: number }>(rows: readonly T[]): ReadonlyMap<number, T> {
+function mapById<T extends { readonly id: number }>(rows: readonly T[]): ReadonlyMap<number, T> {
   return new Map(rows.map((row) => [row.id, row]));
 }
 
-async function isSettled(through: Pick<Tx, 'prepared'>, events: readonly EventCause[]): Promise<boolean> {
+async function areEventsSettled(through: Pick<Tx, 'prepared'>, events: readonly EventCause[]): Promise<boolean> {
   const [state] = await through.prepared<{ settled: boolean }>(SETTLED, [
     MAX_EFFECT_LAG_MS,
-    ...directoryPositions(events),
+    ...newestPositionsByEpoch(events),
   ]);
   return state?.settled === true;
 }

@@ -6,7 +6,7 @@ const CONTROLLERS = { project: deleteWithProjects, group: deleteWithGroups } as 
 
 /**
  * Returns controllers that delete attached rows with their project or group. Each effect has one controller, which
- * deletes the rows of its attachments in their order. Shape: the attachments of a service (`attachedIn`).
+ * deletes the rows of its attachments in their order. `attachments` are those of the service (`attachedIn`).
  */
 export function attachmentControllers(attachments: readonly AttachedTable<never>[]): Type[] {
   return (['project', 'group'] as const).flatMap((kind) => {

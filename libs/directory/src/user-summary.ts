@@ -15,7 +15,7 @@ export const userSummary = presenter<DirectoryUserRow>('UserSummary').fields({
   web_url: [text, (user, _, { links }) => links.webUrl(user.username)],
 });
 
-/** Returns the absolute URL of an avatar. Shape: `url` is absolute, or a path of this instance with a leading slash. */
+/** Returns the absolute URL of an avatar. `url` is absolute, or a path of this instance with a leading slash. */
 export function absoluteUrl(url: string | null, links: { webUrl(path: string): string }): string | null {
   return url?.startsWith('/') ? links.webUrl(url.slice(1)) : url;
 }

@@ -21,7 +21,7 @@ export class Copy {
     return testDatabase('directory', [...plumbingMigrations, ...directoryMigrations]);
   }
 
-  /** Shape: `env` replaces the long wait; pass an empty object for the product's defaults. */
+  /** `env` replaces the long wait. Pass an empty object for the product's defaults. */
   static async start(
     databaseUrl: string,
     identityUrl: string,

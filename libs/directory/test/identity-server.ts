@@ -89,13 +89,13 @@ export class IdentityServer {
     url: URL,
     request: IncomingMessage,
   ): DirectoryHeadAnswer | Promise<DecideAnswer | DirectoryChangesAnswer | null> {
-    if (url.pathname === INTERNAL_PATHS.decide) return this.decide(request);
-    if (url.pathname !== INTERNAL_PATHS.directoryHead) return this.changes(url);
+    if (url.pathname === INTERNAL_PATHS.decide) return this.answerDecide(request);
+    if (url.pathname !== INTERNAL_PATHS.directoryHead) return this.answerChanges(url);
     this.heads += 1;
     return { version: this.log.at(-1)?.version ?? 0, epoch: this.epoch };
   }
 
-  private async decide(request: IncomingMessage): Promise<DecideAnswer | null> {
+  private async answerDecide(request: IncomingMessage): Promise<DecideAnswer | null> {
     const chunks: Buffer[] = [];
     for await (const chunk of request) chunks.push(chunk as Buffer);
     this.questions.push(JSON.parse(Buffer.concat(chunks).toString()) as DecideRequest);
@@ -105,7 +105,7 @@ export class IdentityServer {
     return { version, epoch: this.epoch, project: null, namespace: null, access_level: 0, ...this.decision };
   }
 
-  private async changes(url: URL): Promise<DirectoryChangesAnswer> {
+  private async answerChanges(url: URL): Promise<DirectoryChangesAnswer> {
     this.polls += 1;
     const number = (name: string): number => Number(url.searchParams.get(name));
     const text = (name: string): string => url.searchParams.get(name) ?? '';
@@ -115,7 +115,7 @@ export class IdentityServer {
     const after = isOther ? 0 : number('after');
     const waitMs = (this.lastWaitMs = number('wait_ms'));
     const isHeld = this.holdsPolls && waitMs > 0;
-    if (!isOther && this.head <= after) await this.somethingNew(isHeld ? 2 ** 30 : waitMs);
+    if (!isOther && this.head <= after) await this.waitForChange(isHeld ? 2 ** 30 : waitMs);
     const limit = Math.min(number('limit'), this.largestPage);
     const behind = this.log.filter((change) => change.version > after && change.version <= this.head);
     const upTo = behind[limit - 1]?.version ?? this.head;
@@ -123,7 +123,7 @@ export class IdentityServer {
     return { epoch: this.epoch, life: this.life, head: this.head, upTo, compactedTo: this.compactedTo, changes };
   }
 
-  private somethingNew(withinMs: number): Promise<void> {
+  private waitForChange(withinMs: number): Promise<void> {
     return new Promise((resolve) => {
       const done = (): void => {
         clearTimeout(timer);

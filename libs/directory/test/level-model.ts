@@ -12,7 +12,7 @@ export type Entry = readonly [
   { readonly id: number },
   'gone'?,
 ];
-type Source = readonly ['namespace' | 'project', number];
+type LevelSource = readonly ['namespace' | 'project', number];
 
 const LEVELS = [5, 10, 15, 20, 30, 40, 50];
 const PAST = '2020-01-01';
@@ -27,7 +27,7 @@ export class LevelModel {
   readonly shares = new Map<number, DirectoryShare>();
   private nextId = 50_000;
 
-  /** Shape: `random` returns integers from 0 to below its argument. */
+  /** `random` returns an integer of at least 0 and less than its argument. */
   constructor(private readonly random: (below: number) => number) {}
 
   /** Creates users with namespaces, groups and projects, as the first version. */
@@ -50,33 +50,33 @@ export class LevelModel {
   /** Makes one random change. Returns its entries in the change log. */
   step(): Entry[] {
     const changes = [
-      () => this.join(),
-      () => this.join(),
-      () => this.leave(this.memberships, 'membership'),
-      () => this.invite(),
-      () => this.leave(this.shares, 'share'),
+      () => this.addMembership(),
+      () => this.addMembership(),
+      () => this.removeGrant(this.memberships, 'membership'),
+      () => this.shareWithGroup(),
+      () => this.removeGrant(this.shares, 'share'),
       () => this.moveGroup(),
       () => this.moveProject(),
-      () => this.block(),
-      () => this.open(),
+      () => this.toggleBlocked(),
+      () => this.changeVisibility(),
     ];
     return this.pick(changes)();
   }
 
   /** Returns the access level by the rules of the reference. */
-  level(userId: number, source: Source): number {
+  level(userId: number, source: LevelSource): number {
     if (this.users.get(userId)?.state !== 'active') return 0;
     const [type, id] = source;
     const home = this.namespaces.get(type === 'namespace' ? id : this.projects.get(id)!.namespace_id)!;
-    const places: Source[] = home.traversal_ids.map((up): Source => ['namespace', up]);
+    const places: LevelSource[] = home.traversal_ids.map((up): LevelSource => ['namespace', up]);
     if (type === 'project') places.push(source);
     let level = home.kind === 'user' && home.owner_id === userId ? 50 : 0;
     for (const place of places) {
-      level = Math.max(level, this.direct(userId, place));
+      level = Math.max(level, this.directLevel(userId, place));
       for (const share of this.shares.values()) {
         if (share.source_type !== place[0] || share.source_id !== place[1] || share.expires_on === PAST) continue;
         for (const up of this.namespaces.get(share.group_id)!.traversal_ids) {
-          level = Math.max(level, Math.min(share.access_level, this.direct(userId, ['namespace', up])));
+          level = Math.max(level, Math.min(share.access_level, this.directLevel(userId, ['namespace', up])));
         }
       }
     }
@@ -84,7 +84,7 @@ export class LevelModel {
   }
 
   /** Whether a user may see a project or group. External users may not see internal ones without a level. */
-  sees(userId: number | null, source: Source): boolean {
+  sees(userId: number | null, source: LevelSource): boolean {
     const { visibility } = source[0] === 'project' ? this.projects.get(source[1])! : this.namespaces.get(source[1])!;
     if (visibility === 'public') return true;
     if (userId === null) return false;
@@ -96,7 +96,7 @@ export class LevelModel {
     return items[this.random(items.length)] as T;
   }
 
-  private direct(userId: number, [type, id]: Source): number {
+  private directLevel(userId: number, [type, id]: LevelSource): number {
     const held = [...this.memberships.values()].filter(
       (member) =>
         member.user_id === userId &&
@@ -107,26 +107,26 @@ export class LevelModel {
     return Math.max(0, ...held.map((member) => member.access_level));
   }
 
-  private groups(): DirectoryNamespace[] {
+  private listGroups(): DirectoryNamespace[] {
     return [...this.namespaces.values()].filter((namespace) => namespace.kind === 'group');
   }
 
-  private source(): { source_type: 'namespace' | 'project'; source_id: number } {
+  private pickSource(): { source_type: 'namespace' | 'project'; source_id: number } {
     return this.random(2) === 0
-      ? { source_type: 'namespace', source_id: this.pick(this.groups()).id }
+      ? { source_type: 'namespace', source_id: this.pick(this.listGroups()).id }
       : { source_type: 'project', source_id: this.pick([...this.projects.keys()]) };
   }
 
-  private join(): Entry[] {
+  private addMembership(): Entry[] {
     const known = this.random(3) === 0 ? this.pick([...this.memberships.values()]) : undefined;
-    const place = known ?? { id: this.nextId++, user_id: this.pick([...this.users.keys()]), ...this.source() };
+    const place = known ?? { id: this.nextId++, user_id: this.pick([...this.users.keys()]), ...this.pickSource() };
     const state = { ...place, access_level: this.pick(LEVELS), expires_on: this.pick([null, null, FUTURE, PAST]) };
     this.memberships.set(state.id, state);
     return [['membership', state]];
   }
 
-  private invite(): Entry[] {
-    const place = { id: this.nextId++, ...this.source(), group_id: this.pick(this.groups()).id };
+  private shareWithGroup(): Entry[] {
+    const place = { id: this.nextId++, ...this.pickSource(), group_id: this.pick(this.listGroups()).id };
     const state = {
       ...place,
       access_level: this.pick(LEVELS.slice(1)),
@@ -136,16 +136,16 @@ export class LevelModel {
     return [['share', state]];
   }
 
-  private leave(from: Map<number, { readonly id: number }>, kind: 'membership' | 'share'): Entry[] {
+  private removeGrant(from: Map<number, { readonly id: number }>, kind: 'membership' | 'share'): Entry[] {
     const gone = this.pick([...from.values()]);
-    if (!gone) return this.join();
+    if (!gone) return this.addMembership();
     from.delete(gone.id);
     return [[kind, gone, 'gone']];
   }
 
   private moveGroup(): Entry[] {
-    const moved = this.pick(this.groups());
-    const places = this.groups().filter((place) => !place.traversal_ids.includes(moved.id));
+    const moved = this.pick(this.listGroups());
+    const places = this.listGroups().filter((place) => !place.traversal_ids.includes(moved.id));
     const parent = this.random(3) === 0 ? undefined : this.pick(places);
     const depth = moved.traversal_ids.length - 1;
     const below = [...this.namespaces.values()].filter((namespace) => namespace.traversal_ids.includes(moved.id));
@@ -163,21 +163,21 @@ export class LevelModel {
     return [['project', state]];
   }
 
-  private block(): Entry[] {
+  private toggleBlocked(): Entry[] {
     const known = this.pick([...this.users.values()]);
     const state: DirectoryUser = { ...known, state: known.state === 'active' ? 'blocked' : 'active' };
     this.users.set(state.id, state);
     return [['user', state]];
   }
 
-  private open(): Entry[] {
+  private changeVisibility(): Entry[] {
     const visibility = this.pick(['private', 'private', 'internal', 'public'] as const);
     if (this.random(2) === 0) {
       const state = { ...this.pick([...this.projects.values()]), visibility };
       this.projects.set(state.id, state);
       return [['project', state]];
     }
-    const state = { ...this.pick(this.groups()), visibility };
+    const state = { ...this.pick(this.listGroups()), visibility };
     this.namespaces.set(state.id, state);
     return [['namespace', state]];
   }

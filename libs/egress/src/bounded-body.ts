@@ -17,16 +17,16 @@ const DECODERS: ReadonlyMap<string, () => Transform> = new Map([
 export const ACCEPTED_ENCODINGS = 'gzip, deflate, br';
 
 /**
- * Yields a body, decompressed. Bounds: `maxBytes` of decompressed output, where decompression stops; one
- * content encoding, not several in a row. Shape: the caller listens to the errors of a body that is destroyed early.
+ * Yields a body, decompressed. The caller must listen to the errors of a body that is destroyed early.
+ * Bounds: `maxBytes` of decompressed output, where decompression stops; one content encoding, not several in a row.
  * Errors: EgressError `too large`, `malformed`; errors of the stream.
  */
 export async function* boundedBody(body: Readable, encoding: string, maxBytes: number): AsyncGenerator<Buffer> {
-  const meter = new Meter(body);
+  const meter = new ByteMeter(body);
   let decoder: Transform | null = null;
   let size = 0;
   try {
-    decoder = createDecoder(encoding);
+    decoder = createBodyDecoder(encoding);
     // Errors of the pipeline reach the reader of its last stream.
     const source = decoder ? pipeline(meter, decoder, () => undefined) : meter;
     for await (const chunk of source as AsyncIterable<Buffer>) {
@@ -46,7 +46,7 @@ export async function* boundedBody(body: Readable, encoding: string, maxBytes: n
   }
 }
 
-function createDecoder(encoding: string): Transform | null {
+function createBodyDecoder(encoding: string): Transform | null {
   const name = encoding.trim().toLowerCase();
   if (name === '' || name === 'identity') return null;
   const make = DECODERS.get(name);
@@ -55,7 +55,7 @@ function createDecoder(encoding: string): Transform | null {
 }
 
 /** Counts received bytes, and records whether the connection broke. */
-class Meter implements AsyncIterable<Buffer> {
+class ByteMeter implements AsyncIterable<Buffer> {
   received = 0;
   isBroken = false;
 

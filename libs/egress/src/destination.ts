@@ -2,7 +2,10 @@ import { isIP } from 'node:net';
 import { EgressError } from './egress-error';
 import { isPublicAddress } from './public-address';
 
-/** Looks up all addresses of a name. Shape: IPv4 and IPv6 as text; an empty list or an error when there are none. */
+/**
+ * Looks up all addresses of a name. Returns IPv4 and IPv6 addresses as text. Returns an empty list or throws if there
+ * are none.
+ */
 export type Resolve = (hostname: string) => Promise<readonly string[]>;
 
 export interface DestinationRules {
@@ -29,7 +32,8 @@ const LISTED = /^(.+):(\d{1,5})$/;
 const HOST = /^(?:[a-z0-9_](?:[a-z0-9_.-]*[a-z0-9_])?|\[[0-9a-f:.]+\])$/;
 
 /**
- * Reads `EGRESS_ALLOW`. Shape: `host:port`, an IPv6 host in brackets; never a range or a pattern.
+ * Reads `EGRESS_ALLOW`. Items have the form `host:port`, with an IPv6 host in brackets. They are never ranges or
+ * patterns.
  * Errors: a plain Error ("holds …, which is …").
  */
 export function listedDestinations(items: readonly string[]): ReadonlySet<string> {
@@ -53,17 +57,18 @@ export function listedDestinations(items: readonly string[]): ReadonlySet<string
  * Errors: EgressError `address refused`.
  */
 export function checkedDestination(text: string, { listed, ports }: DestinationRules): Destination {
-  if (text.length > MAX_URL_LENGTH || IS_UNSOUND.test(text) || !URL.canParse(text)) throw refused('is not a URL');
+  if (text.length > MAX_URL_LENGTH || IS_UNSOUND.test(text) || !URL.canParse(text))
+    throw addressRefused('is not a URL');
   const url = new URL(text);
-  if (url.protocol !== 'http:' && url.protocol !== 'https:') throw refused('is not one of http or https');
-  if (url.username !== '' || url.password !== '') throw refused('holds a name or a password');
-  const hostname = plainHostname(url);
-  if (hostname === '' || hostname.length > MAX_HOST_LENGTH) throw refused('has no host');
+  if (url.protocol !== 'http:' && url.protocol !== 'https:') throw addressRefused('is not one of http or https');
+  if (url.username !== '' || url.password !== '') throw addressRefused('holds a name or a password');
+  const hostname = unbracketedHostname(url);
+  if (hostname === '' || hostname.length > MAX_HOST_LENGTH) throw addressRefused('has no host');
   const port = url.port === '' ? (url.protocol === 'https:' ? 443 : 80) : Number(url.port);
   const key = hostKey(url, port);
   const isListed = listed.has(key);
   if (!isListed && (url.protocol !== 'https:' || !ports.includes(port))) {
-    throw refused(`is not https on port ${ports.join(' or ')}, and ${key} is not in EGRESS_ALLOW`);
+    throw addressRefused(`is not https on port ${ports.join(' or ')}, and ${key} is not in EGRESS_ALLOW`);
   }
   return { url, hostname, isListed };
 }
@@ -78,7 +83,9 @@ export async function resolveAddresses(destination: Destination, resolve: Resolv
   const addresses = isIP(hostname) === 0 ? await resolve(hostname) : [hostname];
   if (addresses.length === 0) throw new EgressError('name unknown', `The name ${hostname} has no address.`);
   if (!isListed && !addresses.every(isPublicAddress)) {
-    throw refused(`is not on the public internet, and ${hostKey(url, Number(url.port || 443))} is not in EGRESS_ALLOW`);
+    throw addressRefused(
+      `is not on the public internet, and ${hostKey(url, Number(url.port || 443))} is not in EGRESS_ALLOW`,
+    );
   }
   return addresses;
 }
@@ -92,10 +99,10 @@ function hostKey({ hostname }: URL, port: number): string {
   return `${hostname.replace(/\.$/, '')}:${port}`;
 }
 
-function plainHostname({ hostname }: URL): string {
+function unbracketedHostname({ hostname }: URL): string {
   return hostname.replace(/^\[|\]$/g, '').replace(/\.$/, '');
 }
 
-function refused(why: string): EgressError {
+function addressRefused(why: string): EgressError {
   return new EgressError('address refused', `The address ${why}.`);
 }

@@ -11,8 +11,8 @@ export type EgressReason =
   | 'malformed';
 
 /**
- * An outgoing request without an answer. Shape: `message` may be shown to the user who entered the address: it contains
- * no credential and no address from a DNS lookup.
+ * An outgoing request without an answer. `message` may be shown to the user who entered the address: it contains no
+ * credential and no address from a DNS lookup.
  */
 export class EgressError extends Error {
   constructor(

@@ -42,7 +42,7 @@ export interface EgressAnswer {
 }
 
 /**
- * An answer whose body is read while it arrives. Shape: errors of `body` are those of a request. The caller calls `close`
+ * An answer whose body is read while it arrives. `body` fails with the errors of a request. The caller calls `close`
  * when it needs no more of the body, also after an error.
  */
 export interface EgressStream extends Omit<EgressAnswer, 'body'> {
@@ -50,7 +50,7 @@ export interface EgressStream extends Omit<EgressAnswer, 'body'> {
   close(): Promise<void>;
 }
 
-/** Shape: `isListed` if the operator listed the host, which then may speak plain http. */
+/** `isListed` is set if the operator listed the host, which then may use plain http. */
 export interface CheckedAddresses {
   readonly addresses: readonly string[];
   readonly isListed: boolean;
@@ -58,7 +58,7 @@ export interface CheckedAddresses {
 
 export interface EgressOptions extends DestinationRules {
   readonly resolve: Resolve;
-  /** Certificates that are trusted in addition to those of Node. Shape: PEM. */
+  /** Certificates in PEM that are trusted in addition to those of Node. */
   readonly ca?: string;
 }
 
@@ -69,9 +69,10 @@ const REDIRECTS: ReadonlySet<number> = new Set([301, 302, 303, 307, 308]);
 /**
  * The only way in which Rookery calls servers that a user named. A user who can set an address can use it neither to
  * reach the network of the service, nor to keep the service busy.
- * Shape: the URL is checked, its name is looked up once, each of its addresses is checked, and the connection goes to one
- * of them. Redirects are followed for GET and HEAD only, and are each checked again; they keep host, port and scheme
- * unless the request says otherwise, and lead from no public server to a listed one. Every status counts as an answer.
+ *
+ * The URL is checked, its name is looked up once, and each of its addresses is checked. The connection goes to one of
+ * them. Only redirects of GET and HEAD are followed, and each is checked again. They keep host, port and scheme unless
+ * the request allows otherwise, and never lead from a public server to a listed one. Every status counts as an answer.
  * Errors: EgressError; the reason of `signal`.
  * Source: reference reliability 8.1.
  */
@@ -97,11 +98,11 @@ export class Egress {
     let isFromPublic = false;
     for (let asked = request, hop = 0; ; hop += 1) {
       const destination = checkedDestination(asked.url, this.options);
-      if (isFromPublic && destination.isListed) throw leadsInside();
+      if (isFromPublic && destination.isListed) throw redirectInsideError();
       isFromPublic = !destination.isListed;
-      const answer = await this.sendTo(destination, asked, limits, deadline);
+      const answer = await this.sendRequest(destination, asked, limits, deadline);
       try {
-        const next = nextRequest(answer, destination, asked, limits.redirects - hop);
+        const next = nextRedirectUrl(answer, destination, asked, limits.redirects - hop);
         if (next === null) return answer;
         await answer.close();
         asked = isSameOrigin(next, destination.url)
@@ -128,7 +129,7 @@ export class Egress {
   }
 
   /** Sends one request and opens its answer, within the time limits. */
-  private async sendTo(
+  private async sendRequest(
     destination: Destination,
     request: EgressRequest,
     limits: EgressLimits,
@@ -180,16 +181,16 @@ export class Egress {
       const answer = await client.request(requestOptions(url, request, call.signal));
       // A body that is not read to its end is destroyed; the resulting error is not needed.
       answer.body.on('error', () => undefined);
-      const headers = joinValues(answer.headers);
+      const headers = joinHeaderValues(answer.headers);
       const read = { status: answer.statusCode, headers, url: url.href };
       const close = async (): Promise<void> => {
         call.release();
         await client.destroy();
       };
-      if (REDIRECTS.has(read.status)) return { ...read, body: noChunks(), close };
-      checkType(headers['content-type'] ?? '', request.accepts);
+      if (REDIRECTS.has(read.status)) return { ...read, body: emptyBody(), close };
+      checkMediaType(headers['content-type'] ?? '', request.accepts);
       const chunks = boundedBody(answer.body, headers['content-encoding'] ?? '', limits.bodyBytes);
-      return { ...read, body: withFailures(chunks, call), close };
+      return { ...read, body: convertFailures(chunks, call), close };
     } catch (error) {
       await client.destroy();
       throw error;
@@ -204,11 +205,11 @@ interface OpenCall {
   release(): void;
 }
 
-async function* noChunks(): AsyncGenerator<Buffer> {
+async function* emptyBody(): AsyncGenerator<Buffer> {
   // Bodies of redirects are not read.
 }
 
-async function* withFailures(chunks: AsyncIterable<Buffer>, call: OpenCall): AsyncGenerator<Buffer> {
+async function* convertFailures(chunks: AsyncIterable<Buffer>, call: OpenCall): AsyncGenerator<Buffer> {
   try {
     yield* chunks;
   } catch (error) {
@@ -223,16 +224,16 @@ function requestOptions(url: URL, { method = 'GET', headers, body }: EgressReque
 }
 
 /** A listed host may be named by users, but a public server does not choose what is requested from it. */
-function leadsInside(): EgressError {
+function redirectInsideError(): EgressError {
   return new EgressError('address refused', 'A public server leads to one of EGRESS_ALLOW, which is not followed.');
 }
 
 /** The next URL of a redirect; null when the answer is final. Errors: EgressError `redirected`. */
-function nextRequest(
+function nextRedirectUrl(
   { status, headers }: EgressStream,
   { url }: Destination,
   { method = 'GET', canLeaveServer = false }: EgressRequest,
-  left: number,
+  redirectsLeft: number,
 ): URL | null {
   const location = headers['location'];
   if (!REDIRECTS.has(status) || location === undefined) return null;
@@ -243,19 +244,19 @@ function nextRequest(
   if (method !== 'GET' && method !== 'HEAD') {
     throw new EgressError('redirected', 'The server leads elsewhere, and a write is not repeated there.');
   }
-  if (left <= 0) throw new EgressError('redirected', 'The server leads from one address to the next.');
+  if (redirectsLeft <= 0) throw new EgressError('redirected', 'The server leads from one address to the next.');
   next.hash = '';
   return next;
 }
 
-function checkType(type: string, accepts: readonly string[] | undefined): void {
+function checkMediaType(type: string, accepts: readonly string[] | undefined): void {
   const name = type.split(';', 1)[0]!.trim().toLowerCase();
   if (accepts && !accepts.includes(name)) {
     throw new EgressError('malformed', `The answer is not ${accepts.join(' or ')}.`);
   }
 }
 
-function joinValues(headers: Readonly<Record<string, string | string[] | undefined>>): Record<string, string> {
+function joinHeaderValues(headers: Readonly<Record<string, string | string[] | undefined>>): Record<string, string> {
   const named = Object.entries(headers).map(([name, value]) => [name, [value ?? []].flat().join(', ')]);
   return Object.fromEntries(named) as Record<string, string>;
 }

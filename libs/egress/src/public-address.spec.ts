@@ -27,7 +27,7 @@ describe('as ranges', () => {
     publicRanges().some(({ cidr, except }) => isWithin(address, cidr) && !except.some((one) => isWithin(address, one)));
 
   it('agree for the first and last address of each range, and for their neighbours', () => {
-    const edges = publicRanges().flatMap(({ except }) => except.flatMap(edgesOf));
+    const edges = publicRanges().flatMap(({ except }) => except.flatMap(rangeEdges));
     expect(edges.length).toBeGreaterThan(80);
     expect(edges.filter((address) => isOpen(address) !== isPublicAddress(address))).toEqual([]);
     expect(['1.1.1.1', '2606:4700::1', '168.63.129.15', '168.63.129.17'].filter((one) => !isOpen(one))).toEqual([]);
@@ -35,7 +35,7 @@ describe('as ranges', () => {
 });
 
 /** The first and last address of a range, and the addresses before and after them. */
-function edgesOf(cidr: string): string[] {
+function rangeEdges(cidr: string): string[] {
   const [range, bits] = ipaddr.parseCIDR(cidr);
   const bytes = range.toByteArray();
   const first = BigInt(`0x${bytes.map((byte) => byte.toString(16).padStart(2, '0')).join('')}`);

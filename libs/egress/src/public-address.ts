@@ -9,9 +9,9 @@ const INSIDE = ['168.63.129.16'];
 
 /**
  * Whether an address is on the public internet. Unknown ranges count as not public, as do loopback, private, shared,
- * link-local, documentation, benchmarking, multicast and reserved ranges, and every form of IPv6 that carries an IPv4
- * address (mapped, compatible, 6to4, Teredo, NAT64), whatever that address is.
- * Shape: an address as a resolver or a parsed URL returns it, without brackets.
+ * link-local, documentation, benchmarking, multicast and reserved ranges. So does every form of IPv6 that carries an
+ * IPv4 address (mapped, compatible, 6to4, Teredo, NAT64), whatever that address is. `address` has no brackets, as a
+ * resolver or a parsed URL returns it.
  * Source: reference reliability 8.1.
  */
 export function isPublicAddress(address: string): boolean {
@@ -23,27 +23,31 @@ export function isPublicAddress(address: string): boolean {
 }
 
 /**
- * The same rule as ranges, for network policies (deploy/base/network-policies.yaml). Shape: CIDR texts; each `except` lies
- * within its `cidr`.
+ * Returns the same rule as ranges in CIDR form, for network policies (deploy/base/network-policies.yaml). Each `except`
+ * is within its `cidr`.
  */
 export function publicRanges(): readonly { readonly cidr: string; readonly except: readonly string[] }[] {
   const inside = INSIDE.map((address) => `${address}/32`);
   return [
-    { cidr: '0.0.0.0/0', except: [...parseRanges(ipaddr.IPv4.prototype), ...inside] },
-    { cidr: GLOBAL_UNICAST.join('/'), except: parseRanges(ipaddr.IPv6.prototype).filter(isWithinUnicast) },
+    { cidr: '0.0.0.0/0', except: [...specialRangesOf(ipaddr.IPv4.prototype), ...inside] },
+    { cidr: GLOBAL_UNICAST.join('/'), except: specialRangesOf(ipaddr.IPv6.prototype).filter(isWithinGlobalUnicast) },
   ];
 }
 
-type Range = readonly [ipaddr.IPv4 | ipaddr.IPv6, number];
+type AddressRange = readonly [ipaddr.IPv4 | ipaddr.IPv6, number];
 
 /** Special ranges of an address family. The library has no other list of them, and no types for this one. */
-function parseRanges(family: object): string[] {
-  const { SpecialRanges: kinds } = family as { readonly SpecialRanges: Readonly<Record<string, Range | Range[]>> };
-  const ranges = Object.values(kinds).flatMap((kind) => (Array.isArray(kind[0]) ? (kind as Range[]) : [kind as Range]));
+function specialRangesOf(family: object): string[] {
+  const { SpecialRanges: kinds } = family as {
+    readonly SpecialRanges: Readonly<Record<string, AddressRange | AddressRange[]>>;
+  };
+  const ranges = Object.values(kinds).flatMap((kind) =>
+    Array.isArray(kind[0]) ? (kind as AddressRange[]) : [kind as AddressRange],
+  );
   return ranges.map(([address, bits]) => `${address.toString()}/${bits}`);
 }
 
-function isWithinUnicast(cidr: string): boolean {
+function isWithinGlobalUnicast(cidr: string): boolean {
   const [address, bits] = ipaddr.parseCIDR(cidr);
   return bits >= GLOBAL_UNICAST[1] && (address as ipaddr.IPv6).match(GLOBAL_UNICAST);
 }

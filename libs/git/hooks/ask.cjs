@@ -11,7 +11,7 @@ const MAX_OPTION_BYTES = 2000;
 const UNAVAILABLE = 'Rookery: The push could not be checked. Please try again later.';
 
 /** Push options as hexadecimal digits, so that none of their characters matter to HTTP. */
-function options({ GIT_PUSH_OPTION_COUNT, ...env }) {
+function encodedPushOptions({ GIT_PUSH_OPTION_COUNT, ...env }) {
   const count = Math.min(Number(GIT_PUSH_OPTION_COUNT) || 0, MAX_OPTIONS);
   return Array.from({ length: count }, (_, index) =>
     Buffer.from(env[`GIT_PUSH_OPTION_${index}`] ?? '')
@@ -21,7 +21,7 @@ function options({ GIT_PUSH_OPTION_COUNT, ...env }) {
 }
 
 /** Exits with status 1. After the refs have moved, git ignores that status, so no refusal is printed. */
-function refuse() {
+function refusePush() {
   if (process.argv[2] !== 'post-receive') console.error(UNAVAILABLE);
   process.exit(1);
 }
@@ -39,14 +39,14 @@ const asked = request({
     'content-type': 'text/plain',
     'x-push-token': token,
     'x-quarantine': encodeURIComponent(quarantine),
-    'x-push-option': options(process.env),
+    'x-push-option': encodedPushOptions(process.env),
   },
 });
-asked.setTimeout(ANSWER_MS, refuse);
-asked.once('error', refuse);
+asked.setTimeout(ANSWER_MS, refusePush);
+asked.once('error', refusePush);
 asked.once('response', (answer) => {
-  answer.once('error', refuse);
+  answer.once('error', refusePush);
   answer.once('end', () => process.exit(answer.statusCode === 200 ? 0 : 1));
   answer.pipe(process.stderr, { end: false });
 });
-process.stdin.once('error', refuse).pipe(asked);
+process.stdin.once('error', refusePush).pipe(asked);

@@ -6,7 +6,7 @@ const STORAGE = /^([a-z0-9][a-z0-9_-]{0,62})=(.+)$/;
 export const gitSettings = defineSettings('git', {
   storages: setting.list('ROOKERY_REPOSITORIES', {
     default: ['/var/lib/rookery/repositories'],
-    check: storageProblem,
+    check: findStorageProblem,
     about:
       'Folder of the repositories, or several as name=folder. One of them is named default. Replicas of the collaboration service share these folders.',
   }),
@@ -47,7 +47,7 @@ export function parseStorages(items: readonly string[]): Map<string, string> {
   return new Map(items.map((item) => STORAGE.exec(item)!).map((match) => [match[1]!, match[2]!]));
 }
 
-function storageProblem(items: readonly string[]): string | null {
+function findStorageProblem(items: readonly string[]): string | null {
   if (items.length === 1 && isAbsolute(items[0]!)) return null;
   const matches = items.map((item) => STORAGE.exec(item));
   if (!matches.every((match) => match !== null && isAbsolute(match[2]!))) {

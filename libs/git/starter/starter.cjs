@@ -14,32 +14,32 @@ const socketPath = process.argv[2] ?? '';
 
 /**
  * Opens a connection and sends its beginning.
- * @param {string} start
+ * @param {string} header
  * @returns {Promise<import('node:net').Socket>}
  */
-function connected(start) {
+function openStream(header) {
   return new Promise((resolve, reject) => {
     const socket = connect(socketPath);
     // A socket that is not paused reads, and would take bytes that are for git.
     socket.pause();
     socket.once('error', reject);
-    socket.write(start, () => resolve(socket));
+    socket.write(header, () => resolve(socket));
   });
 }
 
 /** @param {{ id: string, program: string, args: string[], cwd: string, env: Record<string, string>, hasInput: boolean }} request */
-async function start({ id, program, args, cwd, env, hasInput }) {
+async function startProcess({ id, program, args, cwd, env, hasInput }) {
   /** @param {object} report */
   const send = (report) => process.send?.({ id, ...report });
   /** @param {NodeJS.ErrnoException} error */
   const fail = ({ code, message }) => send({ error: { code, message } });
-  const opened = await Promise.allSettled([connected(`${id}o`), ...(hasInput ? [connected(`${id}i`)] : [])]);
+  const opened = await Promise.allSettled([openStream(`${id}o`), ...(hasInput ? [openStream(`${id}i`)] : [])]);
   const sockets = opened.flatMap((one) => (one.status === 'fulfilled' ? [one.value] : []));
   try {
     for (const one of opened) if (one.status === 'rejected') throw one.reason;
     const [output, input = 'ignore'] = sockets;
     const child = spawn(program, args, { cwd, env, detached: true, stdio: [input, output, 'pipe'] });
-    watch(child, send, fail);
+    reportStartAndEnd(child, send, fail);
   } catch (error) {
     fail(/** @type {Error} */ (error));
   } finally {
@@ -51,10 +51,10 @@ async function start({ id, program, args, cwd, env, hasInput }) {
  * Reports the start and the end of a process.
  * @param {import('node:child_process').ChildProcess} child
  * @param {(report: object) => void} send
- * @param {(error: Error) => void} fail
+ * @param {(error: Error) => void} reportError
  */
-function watch(child, send, fail) {
-  child.once('error', fail);
+function reportStartAndEnd(child, send, reportError) {
+  child.once('error', reportError);
   if (child.pid === undefined) return;
   send({ pid: child.pid });
   /** @type {Buffer[]} */
@@ -67,6 +67,6 @@ function watch(child, send, fail) {
   child.once('close', (code, signal) => send({ code, signal, stderr: Buffer.concat(errors).toString() }));
 }
 
-process.on('message', start);
+process.on('message', startProcess);
 // The kernel then ends the processes of git, as if the service itself had started them.
 process.once('disconnect', () => process.exit());

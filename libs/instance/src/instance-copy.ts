@@ -31,7 +31,7 @@ export class InstanceCopy implements OnApplicationBootstrap, OnModuleDestroy {
     @Inject(Readiness) private readonly readiness: Readiness,
     @Inject(LOGGER) logger: Logger,
   ) {
-    const turn = (signal: AbortSignal) => (admin ? this.followOnce(admin, signal) : Promise.resolve(false));
+    const turn = (signal: AbortSignal) => (admin ? this.fetchAndApplyAnswer(admin, signal) : Promise.resolve(false));
     this.follower = new Follower('the copy of features and settings', logger, turn);
   }
 
@@ -39,8 +39,8 @@ export class InstanceCopy implements OnApplicationBootstrap, OnModuleDestroy {
   async onApplicationBootstrap(): Promise<void> {
     if (!this.admin) return;
     this.instance.forgetAnswer();
-    await this.recallAnswer().catch(() => undefined);
-    this.readiness.addCheck('instance', () => this.reasonToWait());
+    await this.applyKeptAnswer().catch(() => undefined);
+    this.readiness.addCheck('instance', () => this.reasonNotReady());
     this.follower.start();
   }
 
@@ -50,13 +50,13 @@ export class InstanceCopy implements OnApplicationBootstrap, OnModuleDestroy {
   }
 
   /** Bounds the wait for admin when settings are stored: an outage of admin must not keep other services from starting. */
-  private reasonToWait(): string | null {
+  private reasonNotReady(): string | null {
     if (!this.instance.isKnown) return 'admin was never asked for features and settings';
     const isPatient = performance.now() - this.startedAt <= PATIENCE_MS;
     return isPatient && !this.hasHeard ? 'admin was not asked for features and settings yet' : null;
   }
 
-  private async recallAnswer(): Promise<void> {
+  private async applyKeptAnswer(): Promise<void> {
     const kept = await this.kept.readAnswer();
     if (kept) this.instance.applyAnswer(kept);
     this.hasRecalled = true;
@@ -66,8 +66,8 @@ export class InstanceCopy implements OnApplicationBootstrap, OnModuleDestroy {
    * Asks admin once for the settings and takes them, also those of a lower version: a restored database of admin has a
    * lower version, which is then the current one.
    */
-  private async followOnce(admin: AdminClient, signal: AbortSignal): Promise<boolean> {
-    if (!this.hasRecalled) await this.recallAnswer();
+  private async fetchAndApplyAnswer(admin: AdminClient, signal: AbortSignal): Promise<boolean> {
+    if (!this.hasRecalled) await this.applyKeptAnswer();
     const before = this.instance.version;
     // A process is not ready before its first answer, so admin must not hold that request.
     const answer = await admin.fetchInstance(before, this.hasHeard ? WAIT_MS : 0, signal);

@@ -10,8 +10,8 @@ import { KeptAnswers } from './kept-answers';
 
 /**
  * Provides `InstanceSettings` for a service and keeps it current. Global. Needs PlatformModule and PersistenceModule,
- * `instanceMigrations` in the database, and `applicationSettings` among the settings of the process.
- * Shape: not for admin, which reads its own tables.
+ * `instanceMigrations` in the database, and `applicationSettings` among the settings of the process. Admin does not use
+ * it, because it reads its own tables.
  */
 @Module({})
 export class InstanceModule {

@@ -36,7 +36,7 @@ export class InstanceSettings {
     return isFeatureOn(name, this.currentAnswer.features[name], asked, Math.random());
   }
 
-  /** The value set by an administrator, else by the environment. Shape: read it on each use and do not store it. */
+  /** The value set by an administrator, else by the environment. Read it on each use and do not store it. */
   setting<N extends keyof ApplicationSettings>(name: N): ApplicationSettings[N] {
     return (this.currentAnswer.settings as Partial<ApplicationSettings>)[name] ?? this.environment[name];
   }

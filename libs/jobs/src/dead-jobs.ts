@@ -35,7 +35,7 @@ export class DeadJobs {
     return this.work.run(async (tx) => {
       const names: string[] = [];
       for (const row of await usedUpJobs(tx)) {
-        const superseded = this.hasKey(row.task_identifier) && (await isSuperseded(tx, row.id));
+        const superseded = this.isKeyedJob(row.task_identifier) && (await isSuperseded(tx, row.id));
         const body = await takeOutOfQueue(tx, row.id);
         if (body === null) continue;
         if (superseded) {
@@ -69,7 +69,7 @@ export class DeadJobs {
     await this.records.reviveRecord(tx, Number(letter.headers['job_id']), queuedId);
   }
 
-  private hasKey(name: string): boolean {
+  private isKeyedJob(name: string): boolean {
     return this.handlers.allHandlers().get(name)?.definition.isKeyed ?? false;
   }
 }

@@ -41,7 +41,7 @@ export class JobHandlers {
     for (const instance of instances) {
       if (typeof instance !== 'object' || instance === null) continue;
       for (const method of this.methods.getAllMethodNames(Object.getPrototypeOf(instance) as object)) {
-        const handler = this.findHandler(instance as MethodsByName, method);
+        const handler = this.findJobHandler(instance as MethodsByName, method);
         if (!handler) continue;
         const { name } = handler.definition;
         if (handlers.has(name)) throw new Error(`two methods handle the job ${name}`);
@@ -51,7 +51,7 @@ export class JobHandlers {
     return handlers;
   }
 
-  private findHandler(instance: MethodsByName, method: string): JobHandler | null {
+  private findJobHandler(instance: MethodsByName, method: string): JobHandler | null {
     const carried = instance[method];
     const mark = typeof carried === 'function' ? (Reflect.getMetadata(JOB, carried) as JobMark | undefined) : undefined;
     if (!mark) return null;

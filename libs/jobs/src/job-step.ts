@@ -3,8 +3,8 @@ import { platformSettings } from '@rookery/platform';
 import { JobWorker } from './job-worker';
 
 /**
- * Adds the jobs of a service to its worker role: `worker: withJobs(eventWorker)`. Shape: jobs start after everything
- * else, and are finished or given back well within the grace period of a shutdown.
+ * Adds the jobs of a service to its worker role: `worker: withJobs(eventWorker)`. Jobs start after everything else.
+ * They are finished or given back well within the grace period of a shutdown.
  */
 export function withJobs(step: WorkerStep): WorkerStep {
   return {

@@ -69,8 +69,8 @@ export class JobWatch {
     if (this.workerId === workerId) return;
     this.workerId = workerId;
     this.heardSince = null;
-    await this.queryWatch(workerId);
-    this.running ??= this.loop();
+    await this.queryWatchRow(workerId);
+    this.running ??= this.watchLoop();
   }
 
   /** Gives back the jobs that this worker still holds. */
@@ -89,11 +89,11 @@ export class JobWatch {
     await this.running;
   }
 
-  private async loop(): Promise<void> {
+  private async watchLoop(): Promise<void> {
     const { settings, logger } = this.parts;
     while (!this.stopping.signal.aborted) {
       try {
-        if (this.workerId !== null) await this.runRound(this.workerId);
+        if (this.workerId !== null) await this.runWatchRound(this.workerId);
       } catch (error) {
         logger.warn({ err: error }, 'jobs could not be watched');
       }
@@ -112,9 +112,9 @@ export class JobWatch {
     } while (!this.stopping.signal.aborted && runner.runningIds.length === 0 && rested + watchMs <= most);
   }
 
-  private async runRound(workerId: string): Promise<void> {
+  private async runWatchRound(workerId: string): Promise<void> {
     const { runner, dead, logger, settings } = this.parts;
-    const seen = await this.queryWatch(workerId);
+    const seen = await this.queryWatchRow(workerId);
     if (seen.is_new && this.heardSince !== null) {
       // Other workers declared this worker lost, so its jobs may already run there.
       this.heardSince = null;
@@ -127,17 +127,17 @@ export class JobWatch {
     this.heardAt = now;
     runner.interruptJobs('cancelled', seen.cancelled);
     if (seen.has_replays) await dead.replayLetters(logger, () => this.stopping.signal.aborted);
-    if (seen.has_lost && now - this.heardSince >= settings.lostAfterMs) await this.takeOver();
-    if (now >= this.tidyAt) await this.removeOld();
+    if (seen.has_lost && now - this.heardSince >= settings.lostAfterMs) await this.takeOverLostJobs();
+    if (now >= this.tidyAt) await this.removeOldRecords();
   }
 
-  private async queryWatch(workerId: string): Promise<WatchRow> {
+  private async queryWatchRow(workerId: string): Promise<WatchRow> {
     const { database, runner, settings } = this.parts;
     const [seen] = await database.prepared<WatchRow>(look, [workerId, settings.lostAfterMs, runner.runningIds]);
     return seen!;
   }
 
-  private async takeOver(): Promise<void> {
+  private async takeOverLostJobs(): Promise<void> {
     const { work, logger, settings } = this.parts;
     const lost = await work.run(async (tx) => {
       const rows = await tx.prepared<{ id: string }>(dropLost, [settings.lostAfterMs]);
@@ -146,16 +146,16 @@ export class JobWatch {
       return ids;
     });
     if (lost.length > 0) logger.warn({ workers: lost }, 'workers were lost: other workers take their jobs');
-    await this.buryUsedUp();
+    await this.buryUsedUpJobs();
   }
 
-  private async removeOld(): Promise<void> {
-    await this.buryUsedUp();
+  private async removeOldRecords(): Promise<void> {
+    await this.buryUsedUpJobs();
     await this.parts.records.forgetOld(this.parts.settings.retentionDays);
     this.tidyAt = Date.now() + TIDY_EVERY_MS;
   }
 
-  private async buryUsedUp(): Promise<void> {
+  private async buryUsedUpJobs(): Promise<void> {
     const names = await this.parts.dead.buryUsedUp();
     if (names.length > 0)
       this.parts.logger.error({ jobs: names }, 'workers were lost during the last try of jobs: dead letters');

@@ -22,8 +22,8 @@ export interface WorkerParts extends WatchParts {
 }
 
 /**
- * Takes jobs from the queue, in the worker role only. Shape: before `start`, and in services without job handlers, no
- * job runs and no connection is kept. When the queue fails, it is opened again. Source: ADR 0160.
+ * Takes jobs from the queue, in the worker role only. Before `start`, and in services without job handlers, no job runs
+ * and no connection is kept. When the queue fails, it is opened again. Source: ADR 0160.
  */
 export class JobWorker {
   private readonly stopping = new AbortController();
@@ -38,8 +38,8 @@ export class JobWorker {
   start(): void {
     const handlers = [...this.parts.handlers.allHandlers().values()];
     if (handlers.length === 0 || this.running) return;
-    this.countAtScrapes();
-    this.running = this.keepRunning(handlers);
+    this.registerJobsGauge();
+    this.running = this.keepQueueRunning(handlers);
   }
 
   /** Starts no further job, waits for running ones, interrupts them, and gives the rest back. Units: milliseconds. */
@@ -48,16 +48,16 @@ export class JobWorker {
     const { database, runner } = this.parts;
     this.stopping.abort();
     const ended = Promise.all([this.queue?.stop().catch(() => undefined), this.running]);
-    if (!(await endsWithin(ended, graceMs * SHARES.unaided))) {
+    if (!(await settlesWithin(ended, graceMs * SHARES.unaided))) {
       runner.interruptJobs('ending');
-      await endsWithin(ended, graceMs * SHARES.interrupted);
+      await settlesWithin(ended, graceMs * SHARES.interrupted);
     }
     await this.watch.stop();
     await this.watch.removeWorker();
     for (const { id, attempts } of runner.takeBrokenOff()) await giveBackToQueue(database, id, attempts - 1);
   }
 
-  private async keepRunning(handlers: readonly JobHandler[]): Promise<void> {
+  private async keepQueueRunning(handlers: readonly JobHandler[]): Promise<void> {
     const { database, logger, name, settings } = this.parts;
     const pool = database.openPool(name, settings.connections);
     pool.on('error', (error) => logger.warn({ err: error }, 'an idle connection of the queue of jobs was lost'));
@@ -81,10 +81,10 @@ export class JobWorker {
       const ms = backoffMs(failures + 1, RESTART_MS);
       await pause(ms, undefined, { signal: this.stopping.signal }).catch(() => undefined);
     }
-    await endsWithin(pool.end(), POOL_END_MS);
+    await settlesWithin(pool.end(), POOL_END_MS);
   }
 
-  private countAtScrapes(): void {
+  private registerJobsGauge(): void {
     const { metrics, database } = this.parts;
     metrics.gauge('rookery_jobs', 'Jobs by state, at most 10000 counted.', ['job', 'state'], async (gauge) => {
       const rows = await stateOfQueue(database);
@@ -95,7 +95,7 @@ export class JobWorker {
 }
 
 /** Whether a promise settles within the time. */
-async function endsWithin(ended: Promise<unknown>, ms: number): Promise<boolean> {
+async function settlesWithin(ended: Promise<unknown>, ms: number): Promise<boolean> {
   const late = new AbortController();
   const limit = pause(ms, false, { signal: late.signal }).catch(() => false);
   const inTime = await Promise.race([ended.then(() => true), limit]);

@@ -5,7 +5,7 @@ import type { SettingsDefinition, SettingsOf } from '@rookery/platform';
 /** Schema of a job's parameters: ids and short facts. */
 export type ParamsSchema = Extract<Schema, { kind: 'object' }>;
 
-/** A declared job. Shape: made by `defineJob`, executed by a method with `@Job`. */
+/** A declared job. `defineJob` makes it, and a method with `@Job` executes it. */
 export interface JobDefinition<P = unknown> {
   readonly name: string;
   readonly params: ParamsSchema;
@@ -33,9 +33,8 @@ const TRIES = 10;
 const MAX_PARAMS_BYTES = 4096;
 
 /**
- * Declares a job: one name, one shape of parameters and one retry policy for both the code that enqueues it and the
- * handler.
- * Shape: the name is kebab-case and permanent, because waiting jobs refer to it. Parameters are ids and short facts.
+ * Declares a job: one name, one form of parameters and one retry policy for both the code that enqueues it and the
+ * handler. The name is kebab-case and permanent, because waiting jobs refer to it. Parameters are ids and short facts.
  * Errors: a plain Error for a name that is not kebab-case, or parameters that carry a text.
  * Source: ADR 0160.
  */
@@ -45,7 +44,7 @@ export function defineJob<const S extends ParamsSchema>(
   o: JobOptions<S> = {},
 ): JobDefinition<Infer<S>> {
   if (!/^[a-z][a-z0-9-]*$/.test(name)) throw new Error(`the job "${name}" is not kebab-case`);
-  if (carriesText(params)) throw new Error(`parameters of ${name} carry a text: store it in a row and pass its id`);
+  if (containsText(params)) throw new Error(`parameters of ${name} carry a text: store it in a row and pass its id`);
   return {
     name,
     params,
@@ -57,16 +56,16 @@ export function defineJob<const S extends ParamsSchema>(
   };
 }
 
-function carriesText(schema: Schema): boolean {
+function containsText(schema: Schema): boolean {
   switch (schema.kind) {
     case 'text':
       return true;
     case 'nullable':
     case 'optional':
     case 'list':
-      return carriesText(schema.of);
+      return containsText(schema.of);
     case 'object':
-      return Object.values(schema.fields).some(carriesText);
+      return Object.values(schema.fields).some(containsText);
     default:
       return false;
   }
@@ -85,10 +84,10 @@ export function checkParams(job: JobDefinition, params: unknown): void {
   if (problems.length > 0) throw new Error(`parameters of ${job.name} are invalid: ${problems.join(', ')}`);
 }
 
-/** One try of a job, as its handler receives it. Shape: `JobRun<typeof removeUser>`. */
+/** One try of a job, as its handler receives it, such as `JobRun<typeof removeUser>`. */
 export type JobRun<D> = D extends JobDefinition<infer P> ? JobRunWith<P> : never;
 
-/** One try of a job by the type of its parameters. Shape: `unknown` if the job is not known. */
+/** One try of a job by the type of its parameters, which is `unknown` for an unknown job. */
 export interface JobRunWith<P = unknown> {
   readonly params: P;
   /** 1 for the first try. */
@@ -125,20 +124,21 @@ type HandlerDecorator<P> = <T extends (run: JobRunWith<P>) => Promise<unknown>>(
  * Makes a provider's method the handler of a job, in the worker role only. The method gets the parameters and opens its
  * own transactions. It must be repeatable: a try is repeated when its process dies, or when its completion could not be
  * recorded.
- * Shape: a name alone for a job that only a schedule enqueues. With `cron` it is enqueued at each tick, once across all
- * replicas; unless the definition says otherwise, at most one waits and at most one runs. A tick that was missed because
- * no worker was running is made up for within a day.
+ *
+ * A job that only a schedule enqueues is declared by its name alone. With `cron` it is enqueued at each tick, once
+ * across all replicas. Unless the definition states otherwise, at most one waits and at most one runs. A tick that was
+ * missed because no worker was running is made up for within a day.
  * Source: ADR 0160.
  */
 export function Job(name: string, o: { readonly cron: CronLine }): HandlerDecorator<unknown>;
 export function Job<P>(job: JobDefinition<P>, o?: { readonly cron?: CronLine }): HandlerDecorator<P>;
 export function Job(job: JobDefinition | string, o: { readonly cron?: CronLine } = {}): MethodDecorator {
-  const definition = typeof job === 'string' ? timedJob(job) : job;
+  const definition = typeof job === 'string' ? defineScheduledJob(job) : job;
   const mark: JobMark = { definition, cron: o.cron ?? null };
   return (_target, _key, descriptor) => Reflect.defineMetadata(JOB, mark, descriptor.value as object);
 }
 
 /** A job that only a schedule enqueues. A few tries are enough, because the next tick tries again. */
-function timedJob(name: string): JobDefinition {
+function defineScheduledJob(name: string): JobDefinition {
   return defineJob(name, { kind: 'object', fields: {} }, { queue: name, key: () => 'tick', tries: 5 });
 }

@@ -15,9 +15,9 @@ export class Jobs {
   ) {}
 
   /**
-   * Enqueues a job inside a transaction: its rollback drops the job, its commit wakes a worker.
-   * Shape: `at` delays the job until that time. Returns the id by which the job is shown and cancelled; a waiting job with
-   * the same key keeps its id.
+   * Enqueues a job inside a transaction: its rollback drops the job, its commit wakes a worker. `at` delays the job
+   * until that time. Returns the id by which the job is shown and cancelled. A waiting job with the same key keeps its
+   * id.
    * Errors: a plain Error for a job without a handler, and for invalid parameters.
    */
   async enqueue<P>(tx: Tx, job: JobDefinition<P>, params: NoInfer<P>, o: { readonly at?: Date } = {}): Promise<number> {

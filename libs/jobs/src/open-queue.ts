@@ -22,8 +22,8 @@ export interface QueueParts {
 }
 
 /**
- * Opens the queue through graphile-worker, which only this file loads.
- * Shape: the runner's promise settles when the queue ends. The outcome of a job is retried until the database accepts it.
+ * Opens the queue through graphile-worker, which only this file loads. The runner's promise settles when the queue
+ * ends. The outcome of a job is retried until the database accepts it.
  * Errors: the queue's schema is missing or too old; only the role `migrate` creates it.
  */
 export async function openQueue(parts: QueueParts): Promise<Runner> {
@@ -47,11 +47,11 @@ export async function openQueue(parts: QueueParts): Promise<Runner> {
 
 function createTasks({ handlers, carryOut }: QueueParts): TaskList {
   const taskOf = (handler: JobHandler) => (_payload: unknown, helpers: { readonly job: Job }) =>
-    carryOut(handler, toAttempt(helpers.job));
+    carryOut(handler, toJobAttempt(helpers.job));
   return Object.fromEntries(handlers.map((handler) => [handler.definition.name, taskOf(handler)]));
 }
 
-function toAttempt(job: Job): JobAttempt {
+function toJobAttempt(job: Job): JobAttempt {
   const { key, attempts, payload } = job;
   return {
     id: Number(job.id),

@@ -58,7 +58,7 @@ export class TokenRefused extends RookeryError {
   }
 }
 
-/** The token lacks a scope. Shape: `scopes` are those that would suffice, most general first. */
+/** The token lacks a scope. Each of the `scopes` would suffice; they are sorted with the most general first. */
 export class InsufficientScope extends RookeryError {
   readonly code = 'insufficient_scope';
   constructor(readonly scopes: readonly string[]) {
@@ -80,7 +80,7 @@ export class Forbidden extends RookeryError {
   }
 }
 
-/** Parameters without their declared form. Shape: `problems` are complete phrases such as "body is missing". */
+/** Parameters without their declared form. `problems` are complete phrases such as "body is missing". */
 export class InvalidParameters extends RookeryError {
   readonly code = 'invalid_parameters';
   constructor(readonly problems: readonly string[]) {
@@ -128,7 +128,9 @@ export class Refused extends RookeryError {
   }
 }
 
-/** Some items of a bulk request failed; the others succeeded. Shape: the reason for each failed item, by its name. */
+/**
+ * Some items of a bulk request failed; the others succeeded. `reasons` maps the name of a failed item to its reason.
+ */
 export class PartlyRefused extends RookeryError {
   readonly code = 'partly_refused';
   constructor(readonly reasons: Readonly<Record<string, string>>) {
@@ -141,8 +143,8 @@ export class PartlyRefused extends RookeryError {
 }
 
 /**
- * The request conflicts with the current state. Shape: `reason` is the value of `message` in the body: a text, problems
- * by field (a fork whose name is taken), or a list of complete sentences.
+ * The request conflicts with the current state. `reason` is the value of `message` in the body: a text, problems by
+ * field (a fork whose name is taken), or a list of complete sentences.
  */
 export class Conflict extends RookeryError {
   readonly code = 'conflict';
@@ -180,8 +182,8 @@ export class Unprocessable extends RookeryError {
 }
 
 /**
- * An import that does not start. Shape: the answer has the one key `key` with `detail` as its value; below `message` the
- * value is an object with the one key `error`. Source: reference identity-and-import 6.3, 6.4.
+ * An import that does not start. The answer has the one key `key` with `detail` as its value. If `key` is `message`,
+ * the value is an object with `detail` under its one key `error`. Source: reference identity-and-import 6.3, 6.4.
  */
 export class ImportRefused extends RookeryError {
   readonly code = 'import_refused';
@@ -205,7 +207,7 @@ export class MethodNotAllowed extends RookeryError {
   }
 }
 
-/** A part of a protocol that this server does not offer. Shape: the reason as a sentence for the client's user. */
+/** A part of a protocol that this server does not offer. `reason` is a sentence for the client's user. */
 export class NotImplemented extends RookeryError {
   readonly code = 'not_implemented';
   constructor(readonly reason: string) {

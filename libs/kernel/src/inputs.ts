@@ -2,15 +2,15 @@
 export type Known<O, All> = O & { readonly [Name in Exclude<keyof O, keyof All>]: never };
 
 /**
- * Exactly the properties of an input: `class CreatePin implements ExactInput<PinInput, CreatePin>` does not compile once
- * the class has a parameter that the input lacks. Shape: `Own` names parameters that the endpoint itself uses (the path).
+ * Exactly the properties of an input: `class CreatePin implements ExactInput<PinInput, CreatePin>` does not compile
+ * once the class has a parameter that the input lacks. `Own` names parameters that only the endpoint uses (the path).
  */
 export type ExactInput<Input, Sent, Own extends PropertyKey = never> = Input & {
   readonly [Name in Exclude<keyof Sent, keyof Input | Own>]?: never;
 };
 
 /**
- * Asserts at compile time that every property of an input was destructured. Shape: `const { name, …, ...rest } = input;
+ * Asserts at compile time that every property of an input was destructured: `const { name, …, ...rest } = input;
  * assertAllUsed(rest)` does not compile once the input has a property that is not named.
  */
 export function assertAllUsed(_rest: Readonly<Record<string, never>>): void {

@@ -11,13 +11,13 @@ const TIME = /^(\d\d[\d:.,]*) ?(Z|UTC|[+-]\d\d:?(?:\d\d)?)?$/;
 const LONGEST_INSTANT = 64;
 
 /**
- * Reads a day: any of ISO 8601, or an instant, of which the day as written counts. Shape: `YYYY-MM-DD`, null for other
- * texts. Source: reference identity-and-import 1.2.
+ * Reads a day in any form of ISO 8601, or the day of an instant as it is written. Returns `YYYY-MM-DD`, or null for
+ * other texts. Source: reference identity-and-import 1.2.
  */
 export function readDay(text: string): string | null {
-  const parts = splitInstant(text);
-  if (!parts || (parts.time !== null && readIso(`${parts.day}T${parts.time}`) === null)) return null;
-  return readIso(parts.day)?.toISODate() ?? null;
+  const parts = splitDayAndTime(text);
+  if (!parts || (parts.time !== null && parseIsoAsUtc(`${parts.day}T${parts.time}`) === null)) return null;
+  return parseIsoAsUtc(parts.day)?.toISODate() ?? null;
 }
 
 /**
@@ -25,13 +25,13 @@ export function readDay(text: string): string | null {
  * null for other texts. Source: reference identity-and-import 1.2.
  */
 export function readInstant(text: string): Date | null {
-  const parts = splitInstant(text);
+  const parts = splitDayAndTime(text);
   if (!parts) return null;
-  return readIso(parts.time === null ? parts.day : `${parts.day}T${parts.time}`)?.toJSDate() ?? null;
+  return parseIsoAsUtc(parts.time === null ? parts.day : `${parts.day}T${parts.time}`)?.toJSDate() ?? null;
 }
 
 /** Splits a text into day and time, both in the spelling of ISO 8601; null for a text that has no such form. */
-function splitInstant(text: string): { readonly day: string; readonly time: string | null } | null {
+function splitDayAndTime(text: string): { readonly day: string; readonly time: string | null } | null {
   if (text.length > LONGEST_INSTANT) return null;
   const [day = '', ...rest] = text.toUpperCase().split(/[T ]/, 3);
   if (!DAY.test(day)) return null;
@@ -41,7 +41,7 @@ function splitInstant(text: string): { readonly day: string; readonly time: stri
 }
 
 /** Reads a text of ISO 8601 as UTC; null if it is none, and before year 1, which PostgreSQL does not have. */
-function readIso(text: string): DateTime<true> | null {
+function parseIsoAsUtc(text: string): DateTime<true> | null {
   const read = DateTime.fromISO(text, { zone: 'utc' });
   return read.isValid && read.year >= 1 ? read : null;
 }

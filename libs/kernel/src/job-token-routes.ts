@@ -1,8 +1,8 @@
 import { matchesRoute } from './token-scopes';
 
 /**
- * Routes that the token of a job opens, within the project of the job. Shape: as patterns of token scopes. Source:
- * reference identity-and-import 4.10.
+ * Routes that the token of a job opens, within the project of the job. They are patterns like those of token scopes.
+ * Source: reference identity-and-import 4.10.
  */
 const ROUTES: readonly string[] = [
   'GET /job',
@@ -26,7 +26,7 @@ const ROUTES: readonly string[] = [
 /** Protection rules are settings of the project, although their paths are below those of packages. */
 const CLOSED: readonly string[] = ['* /projects/*/packages/protection/**'];
 
-/** Whether the token of a job opens a route. Shape: `path` below `/api/v4`, or with `//` at the root. */
+/** Whether the token of a job opens a route. `path` is the path below `/api/v4`, or begins with `//` at the root. */
 export function isOpenToJobs(method: string, path: string): boolean {
   const route = `${method === 'HEAD' ? 'GET' : method} ${path}`;
   const isMatch = (pattern: string): boolean => matchesRoute(pattern, route);

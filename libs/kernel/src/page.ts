@@ -40,7 +40,7 @@ export interface Page<T> {
   readonly hasNext: boolean;
 }
 
-/** One page whose rows are already a JSON array, built by PostgreSQL. Shape: `total` as in Page. */
+/** One page whose rows are already a JSON array, built by PostgreSQL. `total` has the meaning of that in Page. */
 export interface JsonPage {
   readonly json: string;
   readonly total: number | null;
@@ -63,13 +63,13 @@ export function pageOf<T>(request: PageRequest, rowsAndOneMore: readonly T[], co
   };
 }
 
-/** Total of a list, as a page statement returns it. Shape: `has_more` is null where `counted` already implies it. */
+/** Total of a list, as a page statement returns it. `has_more` is null if `counted` already implies it. */
 export interface CountedTotal {
   readonly counted: number;
   readonly has_more: boolean | null;
 }
 
-/** Total and next-page flag of a list. Shape: the count of the statement stopped past `most`. */
+/** Returns total and next-page flag of a list. The total is null if the statement counted more than `most` rows. */
 export function totalOf(
   { page, perPage }: PageRequest,
   { counted, has_more: hasMore }: CountedTotal,
@@ -78,12 +78,12 @@ export function totalOf(
   return { total: counted > most ? null : counted, hasNext: hasMore ?? counted > page * perPage };
 }
 
-/** Row of a statement that returns a page as JSON. Shape: `json` is null when the page would be too heavy. */
+/** Row of a statement that returns a page as JSON. `json` is null if the page would be too large. */
 export interface JsonPageRow extends CountedTotal {
   readonly json: string | null;
 }
 
-/** Turns the row of a page statement into a page. Shape: `most` as in `totalOf`. Errors: HeavyPage. */
+/** Turns the row of a page statement into a page. `most` has the meaning of that in `totalOf`. Errors: HeavyPage. */
 export function jsonPageOf(request: PageRequest, row: JsonPageRow, most = COUNT_LIMIT): JsonPage {
   if (row.json === null) throw new HeavyPage();
   return { json: row.json, ...totalOf(request, row, most) };

@@ -28,7 +28,7 @@ export interface PlainOptions {
   readonly longest?: number;
 }
 
-/** One plain field. Shape: `V` is the stored type, `S` the sent type, `O` the options with their literal types. */
+/** One plain field. `V` is the stored type, `S` the sent type, `O` the options with their literal types. */
 export interface PlainField<V = unknown, O extends PlainOptions = PlainOptions, S = V> {
   readonly kind: 'flag' | 'int' | 'text' | 'oneOf' | 'list' | 'hash';
   readonly options: O;
@@ -37,14 +37,14 @@ export interface PlainField<V = unknown, O extends PlainOptions = PlainOptions, 
   /** Type of the items of a field of the kind `list`. */
   readonly items?: 'int' | 'text';
   /** Only for inference. */
-  readonly holds?: () => { readonly stored: OrNull<V, O>; readonly sent: OrNull<S, O> };
+  readonly holds?: () => { readonly stored: NullIfNullable<V, O>; readonly sent: NullIfNullable<S, O> };
 }
-type OrNull<V, O> = O extends { readonly nullable: true } ? V | null : V;
+type NullIfNullable<V, O> = O extends { readonly nullable: true } ? V | null : V;
 
 /** A hash with fields of its own. A class of the edge reads it. */
 export type PlainHash<V, O extends PlainOptions, S> = PlainField<V, O, S> & { readonly kind: 'hash' };
 
-/** A legacy on/off switch for another field of its table. Shape: every value except `off` reads as on. */
+/** A legacy on/off switch for another field of its table. Every value except `off` reads as on. */
 export interface PlainSwitch<Of extends string = string, V = unknown> {
   readonly kind: 'switch';
   readonly of: Of;
@@ -56,43 +56,57 @@ export interface PlainSwitch<Of extends string = string, V = unknown> {
 
 export type PlainTable = Readonly<Record<string, PlainField | PlainSwitch>>;
 
-type Stored<F> = F extends { readonly holds?: () => { readonly stored: infer V } } ? V : never;
-type Sent<F> = F extends { readonly kind: 'switch' }
+type StoredValue<F> = F extends { readonly holds?: () => { readonly stored: infer V } } ? V : never;
+type SentValue<F> = F extends { readonly kind: 'switch' }
   ? boolean
   : F extends { readonly holds?: () => { readonly sent: infer V } }
     ? V
     : never;
 type OptionsOf<F> = F extends { readonly options: infer O } ? O : object;
-type WhenOf<F> = OptionsOf<F> extends { readonly settable: infer When } ? When : 'always';
+type SettableWhen<F> = OptionsOf<F> extends { readonly settable: infer When } ? When : 'always';
 /** When a field is accepted: `always` on creation and update, `later` on update only. */
 export type WhenSettable = 'always' | 'later';
 
 /** Columns of a table of plain fields, with the types of their values. */
 export type PlainColumns<T> = {
-  -readonly [K in keyof T as OptionsOf<T[K]> extends { readonly column: true } ? K : never]: Stored<T[K]>;
+  -readonly [K in keyof T as OptionsOf<T[K]> extends { readonly column: true } ? K : never]: StoredValue<T[K]>;
 };
 /** Settings of a table of plain fields, with the types of their values. */
 export type PlainSettings<T> = {
-  -readonly [K in keyof T as 'default' extends keyof OptionsOf<T[K]> ? K : never]: Stored<T[K]>;
+  -readonly [K in keyof T as 'default' extends keyof OptionsOf<T[K]> ? K : never]: StoredValue<T[K]>;
 };
 /** Fields of a table of plain fields that a request may send. */
 export type PlainInput<T, When extends WhenSettable = 'always'> = {
-  readonly [K in keyof T as WhenOf<T[K]> extends When ? K : never]?: Sent<T[K]>;
+  readonly [K in keyof T as SettableWhen<T[K]> extends When ? K : never]?: SentValue<T[K]>;
 };
 
 /** A column, or a setting with a default. The default may be null where the field is nullable. */
-type Kept<O, V> = O extends { readonly column: true }
+type ColumnOrDefault<O, V> = O extends { readonly column: true }
   ? { readonly default?: never }
   : O extends { readonly nullable: true }
     ? { readonly default: V | null }
     : { readonly default: V };
-type Common = 'column' | 'default' | 'nullable' | 'settable' | 'by' | 'shown' | 'in' | 'about' | 'alias' | 'deprecated';
-type Written<O, V, More extends keyof PlainOptions = never> = Known<O, Pick<PlainOptions, Common | More>> & Kept<O, V>;
+type CommonOptionName =
+  | 'column'
+  | 'default'
+  | 'nullable'
+  | 'settable'
+  | 'by'
+  | 'shown'
+  | 'in'
+  | 'about'
+  | 'alias'
+  | 'deprecated';
+type CheckedOptions<O, V, More extends keyof PlainOptions = never> = Known<
+  O,
+  Pick<PlainOptions, CommonOptionName | More>
+> &
+  ColumnOrDefault<O, V>;
 
 /** Checks that each switch names a field of its table, and values of that field. */
-type SwitchesFit<T> = {
+type ValidSwitches<T> = {
   readonly [K in keyof T]: T[K] extends PlainSwitch<infer Of, infer V>
-    ? [Of, V] extends [keyof T, Stored<T[Of & keyof T]>]
+    ? [Of, V] extends [keyof T, StoredValue<T[Of & keyof T]>]
       ? unknown
       : never
     : unknown;
@@ -100,42 +114,48 @@ type SwitchesFit<T> = {
 
 /**
  * Declares the plain fields of a noun: fields that are stored as they are sent and shown as they are stored. One table
- * names each field once; parameters, defaults, stored changes and answers derive from it. Source: ADR 0162.
- * Shape: `plain.table({ lfs_enabled: plain.flag({ default: true }), merge_method: plain.oneOf(METHODS, { default: 'merge' }) })`;
- * the order is that of the parameters.
+ * names each field once. Parameters, defaults, stored changes and answers derive from it. Parameters keep the order of
+ * the table. Example:
+ * `plain.table({
+ *   lfs_enabled: plain.flag({ default: true }),
+ *   merge_method: plain.oneOf(METHODS, { default: 'merge' }),
+ * })`
+ * Source: ADR 0162.
  */
 export const plain = {
-  table: <const T extends PlainTable>(table: T & SwitchesFit<T>): T => table,
-  flag: <const O extends PlainOptions>(o: Written<O, boolean>): PlainField<boolean, O> => ({
+  table: <const T extends PlainTable>(table: T & ValidSwitches<T>): T => table,
+  flag: <const O extends PlainOptions>(o: CheckedOptions<O, boolean>): PlainField<boolean, O> => ({
     kind: 'flag',
     options: o,
   }),
-  int: <const O extends PlainOptions>(o: Written<O, number, 'min' | 'max'>): PlainField<number, O> => ({
+  int: <const O extends PlainOptions>(o: CheckedOptions<O, number, 'min' | 'max'>): PlainField<number, O> => ({
     kind: 'int',
     options: o,
   }),
-  text: <const O extends PlainOptions>(o: Written<O, string, 'longest'>): PlainField<string, O> => ({
+  text: <const O extends PlainOptions>(o: CheckedOptions<O, string, 'longest'>): PlainField<string, O> => ({
     kind: 'text',
     options: o,
   }),
   oneOf: <const V extends string, const O extends PlainOptions>(
     values: readonly V[],
-    o: Written<O, NoInfer<V>>,
+    o: CheckedOptions<O, NoInfer<V>>,
   ): PlainField<V, O> => ({ kind: 'oneOf', values, options: o }),
-  ints: <const O extends PlainOptions>(o: Written<O, readonly number[], 'max'>): PlainField<number[], O> => ({
+  ints: <const O extends PlainOptions>(o: CheckedOptions<O, readonly number[], 'max'>): PlainField<number[], O> => ({
     kind: 'list',
     items: 'int',
     options: o,
   }),
-  texts: <const O extends PlainOptions>(o: Written<O, readonly string[], 'max'>): PlainField<string[], O> => ({
+  texts: <const O extends PlainOptions>(o: CheckedOptions<O, readonly string[], 'max'>): PlainField<string[], O> => ({
     kind: 'list',
     items: 'text',
     options: o,
   }),
-  /** A hash with fields of its own, read by a class of the edge. Shape: `plain.hash<Stored, Sent>()({ default: … })`. */
+  /**
+   * A hash with fields of its own, read by a class of the edge. Usage: `plain.hash<Stored, Sent>()({ default: … })`.
+   */
   hash:
     <V extends object, S extends object>() =>
-    <const O extends PlainOptions>(o: Written<O, V>): PlainHash<V, O, S> => ({ kind: 'hash', options: o }),
+    <const O extends PlainOptions>(o: CheckedOptions<O, V>): PlainHash<V, O, S> => ({ kind: 'hash', options: o }),
   switch: <Of extends string, const V>(of: Of, o: { on: V; off: V; shownAsDeprecated?: true }): PlainSwitch<Of, V> => ({
     kind: 'switch',
     of,
@@ -161,8 +181,8 @@ export interface PlainChange<T> {
 }
 
 /**
- * Divides sent values into columns and settings. A switch sets its field, unless the field was sent too. Shape: `sent`
- * holds fields of the table only, so that no value is lost: remove fields with their own rules first.
+ * Divides sent values into columns and settings. A switch sets its field, unless the field was sent too. `sent` may
+ * hold only fields of the table, so that no value is lost: remove fields with their own rules first.
  */
 export function plainChange<T extends PlainTable, S extends PlainInput<T, WhenSettable>>(
   table: T,

@@ -26,8 +26,8 @@ export function lengthProblems(text: string, longest: number): string[] {
 const SCHEMES = new Set(['http:', 'https:']);
 
 /**
- * Problems of the address of a web page, in the words of the API. Hosts are not checked.
- * Shape: `longest` counts characters; `read` is the text to parse, with its placeholders filled in.
+ * Problems of the address of a web page, in the words of the API. Hosts are not checked. `longest` counts characters.
+ * `read` is the text to parse, with its placeholders filled in.
  */
 export function webAddressProblems(text: string, longest: number, read = text): string[] {
   const tooLong = lengthProblems(text, longest);

@@ -7,8 +7,9 @@ export interface TokenScope {
   /** Holders whose tokens may carry it: bots of groups and projects, people and service accounts, or administrators only. */
   readonly holders: 'everybody' | 'people' | 'administrators';
   /**
-   * Shape: `<VERB> <path below /api/v4, or with // at the root>`, with `*` for one segment and `**` for any number of
-   * following segments, or none. GET includes HEAD. Empty: no route of the API, but Git, registries, clusters or runners.
+   * Patterns `<VERB> <path below /api/v4, or with // at the root>`, with `*` for one segment and `**` for any number of
+   * following segments, or none. GET includes HEAD. An empty list opens no route of the API, but Git, registries,
+   * clusters or runners.
    */
   readonly opens: 'everything' | 'reads' | readonly string[];
 }
@@ -115,7 +116,10 @@ export function scopesOf(holder: 'bot' | 'person' | 'administrator'): readonly S
   return NAMES.filter((name) => fits[holder].includes(TOKEN_SCOPES[name].holders));
 }
 
-/** The scopes that open a route, most general first; null when every token does. Shape: `path` below `/api/v4`, or with `//` at the root. */
+/**
+ * Returns the scopes that open a route, most general first; null if every token does. `path` is the path below
+ * `/api/v4`, or begins with `//` at the root.
+ */
 export function scopesOpening(method: string, path: string): readonly ScopeName[] | null {
   const verb = method === 'HEAD' ? 'GET' : method;
   const isMatch = (pattern: string): boolean => matchesRoute(pattern, `${verb} ${path}`);

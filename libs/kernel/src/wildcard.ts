@@ -12,17 +12,17 @@ export function matchesWildcard(pattern: string, text: string): boolean {
   const end = text.length - last.length;
   let at = first.length;
   for (const part of parts) {
-    at = findEnd(part, text, at, end);
+    at = findPartEnd(part, text, at, end);
     if (at < 0) return false;
   }
   return true;
 }
 
 /** End of the first occurrence of a part; -1 when there is none. Algorithm: Knuth, Morris and Pratt. */
-function findEnd(part: string, text: string, from: number, end: number): number {
+function findPartEnd(part: string, text: string, from: number, end: number): number {
   if (part === '') return from;
   if (from + part.length > end) return -1;
-  const borders = computeBorders(part);
+  const borders = computePrefixBorders(part);
   let matched = 0;
   for (let index = from; index < end; index += 1) {
     const code = text.charCodeAt(index);
@@ -34,7 +34,7 @@ function findEnd(part: string, text: string, from: number, end: number): number 
 }
 
 /** For each prefix of a part, the length of its longest proper suffix that is also a prefix of the part. */
-function computeBorders(part: string): Uint32Array {
+function computePrefixBorders(part: string): Uint32Array {
   const borders = new Uint32Array(part.length);
   for (let index = 1, length = 0; index < part.length; index += 1) {
     while (length > 0 && part.charCodeAt(index) !== part.charCodeAt(length)) length = borders[length - 1]!;

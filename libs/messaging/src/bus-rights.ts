@@ -3,7 +3,7 @@ import { replySubjectPrefix } from './bus/broker';
 import type { Effect } from './consuming/effects';
 import { durableNameOf, streamNameOf } from './bus/streams';
 
-/** Permissions of an account on the bus. Shape: subjects in the notation of nats-server. */
+/** Permissions of an account on the bus: subjects in the notation of nats-server. */
 export interface BusRights {
   readonly publish: readonly string[];
   readonly subscribe: readonly string[];
@@ -11,8 +11,8 @@ export interface BusRights {
 
 /**
  * The minimal permissions of a service on the bus: its own subjects and stream, its own durables, its own inbox. Its
- * password allows neither publishing for another service, nor reading or delaying what other services consume.
- * Shape: subjects of the JetStream API as nats-server 2.9 and later know them.
+ * password allows neither publishing for another service, nor reading or delaying events that other services consume.
+ * Subjects of the JetStream API are those of nats-server 2.9 and later.
  * Source: reference reliability 2.3; ADR 0170.
  */
 export function busRightsOf(service: ServiceName, effects: readonly Pick<Effect, 'name' | 'definition'>[]): BusRights {

@@ -19,8 +19,8 @@ import { Replayer } from './relay/replayer';
 import { Streams } from './bus/streams';
 
 /**
- * Events out and in: relay, consumers, dead letters. Global; needs `PlatformModule` and `PersistenceModule`.
- * Shape: nothing runs until `eventWorker` starts it, so a process in the role `api` holds no connection to the bus.
+ * Events out and in: relay, consumers, dead letters. Global; needs `PlatformModule` and `PersistenceModule`. No part
+ * runs until `eventWorker` starts it, so a process in the role `api` has no connection to the bus.
  */
 @Module({})
 export class MessagingModule {

@@ -28,8 +28,8 @@ export interface PersistenceOptions {
 }
 
 /**
- * The service's database: TypeORM's DataSource (through @nestjs/typeorm), `Database`, `Work`, `Inbox`, `DeadLetters`. Global.
- * Shape: never synchronizes the schema and never migrates; that is the `migrate` role. Needs `PlatformModule`.
+ * The service's database: TypeORM's DataSource (through @nestjs/typeorm), `Database`, `Work`, `Inbox`, `DeadLetters`.
+ * Global. Needs `PlatformModule`. It never synchronizes the schema and never migrates; the role `migrate` does.
  */
 @Module({})
 export class PersistenceModule {
@@ -58,8 +58,8 @@ export class PersistenceModule {
           inject: [DataSource, Readiness, Metrics],
           useFactory: (dataSource: DataSource, readiness: Readiness, metrics: Metrics) => {
             const database = new Database(dataSource, o.settings.url);
-            showLanes(database, metrics);
-            showDeadLetters(database, metrics);
+            registerLaneMetrics(database, metrics);
+            registerDeadLetterGauge(database, metrics);
             readiness.addCheck('database', createReadinessCheck(database, o.migrations));
             return database;
           },
@@ -69,7 +69,7 @@ export class PersistenceModule {
           inject: [DataSource, CLOCK, LOGGER, Metrics],
           useFactory: (dataSource: DataSource, clock: Clock, logger: Logger, metrics: Metrics) => {
             const work = new Work(dataSource, o.service, clock, logger);
-            countAborted(work, metrics);
+            registerAbortedCounter(work, metrics);
             return work;
           },
         },
@@ -113,7 +113,7 @@ function createReadinessCheck(
   };
 }
 
-function showLanes(database: Database, metrics: Metrics): void {
+function registerLaneMetrics(database: Database, metrics: Metrics): void {
   metrics.gauge(
     'rookery_database_connections',
     'Connections by lane: in use, idle, and callers that wait for one.',
@@ -136,7 +136,7 @@ function showLanes(database: Database, metrics: Metrics): void {
   database.pool.onWaited = (lane, ms) => waits.observe({ lane }, ms / 1000);
 }
 
-function countAborted(work: Work, metrics: Metrics): void {
+function registerAbortedCounter(work: Work, metrics: Metrics): void {
   const counter = metrics.counter(
     'rookery_transactions_broken_off_total',
     'Transactions that the database aborted and that were retried, a few times at most.',
@@ -145,7 +145,7 @@ function countAborted(work: Work, metrics: Metrics): void {
   work.onAborted = (why) => counter.inc({ why });
 }
 
-function showDeadLetters(database: Database, metrics: Metrics): void {
+function registerDeadLetterGauge(database: Database, metrics: Metrics): void {
   const help = 'Effects and jobs that failed, by kind and state; `open` waits for an operator.';
   metrics.gauge('rookery_dead_letters', help, ['kind', 'state'], async (gauge) => {
     const rows = await database.query<{ kind: string; state: string; count: number }>(

@@ -30,7 +30,9 @@ export const IS_SERVING: unique symbol = Symbol('IsServing');
  * `InternalKeys`, `Neighbours`, `InternalRoutes`. Global. It has no decorator, so that importing this library does not load Nest.
  */
 export class PlatformModule {
-  /** Shape: `values` as from `readSettings`; further entries from `boot` or a test are used instead of new objects. */
+  /**
+   * `values` is the result of `readSettings`. Further entries from `boot` or a test are used instead of new objects.
+   */
   static forRoot(o: { readonly service: string; readonly values: SettingsValues }): DynamicModule {
     const settings = pickSettings(o.values, platformSettings);
     const made: SettingsValues = new Map(o.values);

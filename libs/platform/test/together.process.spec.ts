@@ -7,15 +7,18 @@ import { goodEnv, StartedProcess } from './process/started-process';
 
 const { ROOKERY_INTERNAL_KEYS, ROOKERY_CONTEXT_KEYS, ...common } = goodEnv;
 const OWN = {
-  gateway: { ROOKERY_INTERNAL_KEYS: keyOf('gateway/identity'), ROOKERY_CONTEXT_KEYS: `${keyOf('admin')}` },
+  gateway: {
+    ROOKERY_INTERNAL_KEYS: contextKeyOf('gateway/identity'),
+    ROOKERY_CONTEXT_KEYS: `${contextKeyOf('admin')}`,
+  },
   admin: { ROOKERY_INTERNAL_KEYS, ROOKERY_CONTEXT_KEYS },
 };
 
-function keyOf(name: string): string {
+function contextKeyOf(name: string): string {
   return `k1/${name}:${Buffer.alloc(32, 1).toString('base64')}`;
 }
 
-function envOf(own: object, more: Readonly<Record<string, string>> = {}): Record<string, string> {
+function environmentFor(own: object, more: Readonly<Record<string, string>> = {}): Record<string, string> {
   return { ...common, ...more, ESTATE_ENVIRONMENTS: JSON.stringify(own) };
 }
 
@@ -42,7 +45,10 @@ describe('several definitions in one process', () => {
       server.closeAllConnections();
     }
   });
-  /** The ports of a service from its log line, which arrives later than messages. Shape: `life` counts its starts. */
+  /**
+   * Returns the ports of a service from its log line, which arrives later than messages. `life` counts its starts from
+   * 1.
+   */
   const readyOf = async (process: StartedProcess, service: string, life = 1): Promise<ReadyMessage> => {
     const lines = () => process.lines().filter((one) => one['msg'] === 'ready' && one['service'] === service);
     while (lines().length < life)
@@ -53,7 +59,7 @@ describe('several definitions in one process', () => {
     (await fetch(`http://127.0.0.1:${port}${path}`)).text();
 
   it('boots those with an environment; each has its own name, log, metrics and health', async () => {
-    const process = start(envOf(OWN));
+    const process = start(environmentFor(OWN));
     const message = await process.ready;
     const [gateway, admin] = [await readyOf(process, 'gateway'), await readyOf(process, 'admin')];
     expect(message).toEqual({ type: 'ready', port: gateway.port, managementPort: gateway.managementPort });
@@ -74,7 +80,7 @@ describe('several definitions in one process', () => {
   });
 
   it('serves the others until the first has answered its requests in flight', async () => {
-    const process = start(envOf(OWN));
+    const process = start(environmentFor(OWN));
     const { port } = await process.ready;
     const { port: other } = await readyOf(process, 'admin');
     const inFlight = text(port, '/slow?ms=1500');
@@ -89,7 +95,7 @@ describe('several definitions in one process', () => {
   });
 
   it('rests and resumes all of them at the request of its parent, and ends when the parent is gone', async () => {
-    const process = start(envOf(OWN));
+    const process = start(environmentFor(OWN));
     await process.ready;
     for (let life = 1; life <= 3; life += 1) {
       const { managementPort } = await readyOf(process, 'admin', life);
@@ -104,7 +110,7 @@ describe('several definitions in one process', () => {
   });
 
   it('lists the bad settings of all, and ends with 78', async () => {
-    const process = start(envOf({ gateway: { ...OWN.gateway, PORT: 'http' }, admin: OWN.gateway }));
+    const process = start(environmentFor({ gateway: { ...OWN.gateway, PORT: 'http' }, admin: OWN.gateway }));
     expect((await process.ended).code).toBe(78);
     expect(process.errors).toMatch(/^gateway: The configuration has 1 problem:\n {2}- PORT is not a whole number$/m);
     expect(process.errors).toMatch(/^admin: .*\n {2}- ROOKERY_INTERNAL_KEYS holds keys for others than admin/m);
@@ -114,13 +120,13 @@ describe('several definitions in one process', () => {
   });
 
   it('ends with 1 when one of them crashes or does not start, and logs its name', async () => {
-    const process = start(envOf(OWN));
+    const process = start(environmentFor(OWN));
     await process.ready;
     await text((await readyOf(process, 'admin')).port, '/crash');
     expect((await process.ended).code).toBe(1);
     expect(process.lines().at(-1)).toMatchObject({ service: 'admin', level: 'error', msg: 'admin all failed' });
     const { port } = await listening(createServer());
-    const second = start(envOf({ ...OWN, admin: { ...OWN.admin, MANAGEMENT_PORT: String(port) } }));
+    const second = start(environmentFor({ ...OWN, admin: { ...OWN.admin, MANAGEMENT_PORT: String(port) } }));
     expect((await second.ended).code).toBe(1);
     expect(second.lines()).toContainEqual(
       expect.objectContaining({ service: 'admin', msg: `port ${port} is in use by another process` }),
@@ -128,7 +134,7 @@ describe('several definitions in one process', () => {
   });
 
   it('passes no keys to programs that it starts', async () => {
-    const process = start(envOf(OWN));
+    const process = start(environmentFor(OWN));
     await process.ready;
     expect(await text((await readyOf(process, 'admin')).port, '/inherited')).not.toContain('ESTATE_ENVIRONMENTS');
   });
@@ -150,7 +156,7 @@ describe('several definitions in one process', () => {
     });
     const { port } = await listening(collector);
     const process = start(
-      envOf(OWN, {
+      environmentFor(OWN, {
         OTEL_EXPORTER_OTLP_ENDPOINT: `http://127.0.0.1:${port}`,
         OTEL_EXPORTER_OTLP_PROTOCOL: 'http/json',
       }),

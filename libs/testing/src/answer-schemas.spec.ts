@@ -49,10 +49,10 @@ function problemsOf(
   return [answerProblem(endpoint!, 'GET', answer), ...byDocument];
 }
 
-function expectProblem(found: readonly (string | null)[], problem: RegExp | null): void {
-  for (const said of found) {
-    if (problem === null) expect(said).toBeNull();
-    else expect(said).toMatch(problem);
+function expectProblem(problems: readonly (string | null)[], expected: RegExp | null): void {
+  for (const said of problems) {
+    if (expected === null) expect(said).toBeNull();
+    else expect(said).toMatch(expected);
   }
 }
 

@@ -4,23 +4,23 @@ import addFormats from 'ajv-formats';
 import Ajv from 'ajv/dist/2020';
 import type { ValidateFunction } from 'ajv/dist/2020';
 
-type Json = Readonly<Record<string, unknown>>;
-type Responses = Readonly<Record<string, Json>>;
-interface Operation {
-  readonly responses: Responses;
+type JsonObject = Readonly<Record<string, unknown>>;
+type ObjectsByName = Readonly<Record<string, JsonObject>>;
+interface OpenApiOperation {
+  readonly responses: ObjectsByName;
   /** Template of a path with a wildcard, which OpenAPI cannot express. */
   readonly 'x-rookery-template'?: string;
 }
-interface Document {
-  readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>;
-  readonly components: Json & {
-    readonly responses: Responses;
-    readonly headers: Responses;
-    readonly schemas: Readonly<Record<string, Json>>;
+interface OpenApiDocument {
+  readonly paths: Readonly<Record<string, Readonly<Record<string, OpenApiOperation>>>>;
+  readonly components: JsonObject & {
+    readonly responses: ObjectsByName;
+    readonly headers: ObjectsByName;
+    readonly schemas: Readonly<Record<string, JsonObject>>;
   };
 }
 
-/** An answer to check. Shape: `text` is '' without a body. */
+/** An answer to check. `text` is empty for an answer without a body. */
 export interface SeenAnswer {
   readonly status: number;
   readonly text: string;
@@ -28,35 +28,39 @@ export interface SeenAnswer {
 }
 
 /** Returns the problem of an answer; null if it is as documented. */
-type Check = (method: string, answer: SeenAnswer) => string | null;
+type AnswerCheck = (method: string, answer: SeenAnswer) => string | null;
 
-const newAjv = () => addFormats(new Ajv({ strict: false, allowUnionTypes: true, validateFormats: true }));
+const createAjv = () => addFormats(new Ajv({ strict: false, allowUnionTypes: true, validateFormats: true }));
 /**
  * Compiled schemas of endpoints, by their JSON. They are kept at the package, which a worker of jest loads once for all
  * its spec files, while this module is evaluated for each of them (ADR 0015).
  */
 const ofEndpoints: { readonly ajv: Ajv; readonly compiled: Map<string, ValidateFunction> } = ((
   Ajv as unknown as Record<symbol, typeof ofEndpoints>
-)[Symbol.for('rookery.answer-schemas')] ??= { ajv: newAjv(), compiled: new Map() });
-const known = new Map<EndpointRecord, Map<number, Check>>();
+)[Symbol.for('rookery.answer-schemas')] ??= { ajv: createAjv(), compiled: new Map() });
+const known = new Map<EndpointRecord, Map<number, AnswerCheck>>();
 
 /**
  * Checks an answer against the document of its endpoint: its status, its media type, missing, undocumented or mistyped
- * fields, missing or mistyped headers. Shape: the problem, or null.
+ * fields, missing or mistyped headers. Returns the problem, or null.
  */
 export function answerProblem(endpoint: EndpointRecord, method: string, answer: SeenAnswer): string | null {
-  const checks = known.get(endpoint) ?? new Map<number, Check>();
+  const checks = known.get(endpoint) ?? new Map<number, AnswerCheck>();
   known.set(endpoint, checks);
-  if (!checks.has(answer.status)) checks.set(answer.status, checkOf(endpoint, answer.status));
+  if (!checks.has(answer.status)) checks.set(answer.status, createEndpointCheck(endpoint, answer.status));
   return checks.get(answer.status)!(method, answer);
 }
 
-function checkOf(endpoint: EndpointRecord, status: number): Check {
-  const { paths, components } = openApiDocument({ service: 'test', version: '0', endpoints: [endpoint] }) as Document;
+function createEndpointCheck(endpoint: EndpointRecord, status: number): AnswerCheck {
+  const { paths, components } = openApiDocument({
+    service: 'test',
+    version: '0',
+    endpoints: [endpoint],
+  }) as OpenApiDocument;
   const operation = Object.values(Object.values(paths)[0]!)[0]!;
   const { schemas } = components;
-  return checkBy(operation.responses[String(status)], components, (schema) => {
-    const whole = { ...closed(schema), components: closed({ schemas }) };
+  return createAnswerCheck(operation.responses[String(status)], components, (schema) => {
+    const whole = { ...forbidAdditionalProperties(schema), components: forbidAdditionalProperties({ schemas }) };
     const key = JSON.stringify(whole);
     const validate = ofEndpoints.compiled.get(key) ?? ofEndpoints.ajv.compile(whole);
     ofEndpoints.compiled.set(key, validate);
@@ -65,24 +69,25 @@ function checkOf(endpoint: EndpointRecord, status: number): Check {
 }
 
 /**
- * Returns a checker for answers by a whole document, for suites without endpoints. Refusals before an operation is
- * found need only have a known shape. Shape: `path` without its query; the result is the problem, or null.
+ * Returns a checker for answers by a whole document, for suites without endpoints. A refusal before an operation is
+ * found needs only a documented schema of a refusal. The checker takes a `path` without its query and returns the
+ * problem, or null.
  */
 export function documentChecker(document: object): (method: string, path: string, answer: SeenAnswer) => string | null {
-  const { paths, components } = document as Document;
+  const { paths, components } = document as OpenApiDocument;
   const { schemas } = components;
-  const own = newAjv().addSchema({ $id: 'document', components: closed({ schemas }) });
+  const own = createAjv().addSchema({ $id: 'document', components: forbidAdditionalProperties({ schemas }) });
   const compiled = new Map<string, ValidateFunction>();
-  const compile = (schema: Json): ValidateFunction => {
+  const compile = (schema: JsonObject): ValidateFunction => {
     const key = JSON.stringify(schema);
-    const known = compiled.get(key) ?? own.compile(within(closed(schema)));
+    const known = compiled.get(key) ?? own.compile(withDocumentRefs(forbidAdditionalProperties(schema)));
     compiled.set(key, known);
     return known;
   };
   const refusals = Object.keys(schemas).filter((name) => name.startsWith('Refusal'));
   const anyRefusal = compile({ anyOf: refusals.map((name) => ({ $ref: `#/components/schemas/${name}` })) });
   const templates = Object.keys(paths).map((template) => ({ template, parts: template.split('/') }));
-  const checks = new Map<string, Check>();
+  const checks = new Map<string, AnswerCheck>();
   return (given, path, answer) => {
     // `/features//name` is the same path, and so is one with a slash at its end.
     // HEAD is documented as the GET that it repeats.
@@ -90,22 +95,26 @@ export function documentChecker(document: object): (method: string, path: string
     const plain = path.replaceAll('//', '/').replace(/\/$/, '');
     const parts = plain.split('/');
     const candidates = templates.filter((one) => paths[one.template]![method]);
-    const named = candidates.filter((one) => isOf(one.parts, parts));
+    const named = candidates.filter((one) => matchesTemplate(one.parts, parts));
     // A path with a wildcard takes what no other path takes.
     const fits =
       named.length > 0
         ? named
-        : candidates.filter((one) => isOfWildcard(paths[one.template]![method]!['x-rookery-template'], plain));
+        : candidates.filter((one) =>
+            matchesWildcardTemplate(paths[one.template]![method]!['x-rookery-template'], plain),
+          );
     // The most literal template first, from the left, as in the router.
-    const rank = (one: { readonly parts: readonly string[] }): string => one.parts.map(isHole).map(Number).join('');
+    const rank = (one: { readonly parts: readonly string[] }): string =>
+      one.parts.map(hasParameter).map(Number).join('');
     const found = fits.sort((a, b) => (rank(a) < rank(b) ? -1 : 1))[0];
     const response = found && paths[found.template]![method]!.responses[String(answer.status)];
     const key = `${method} ${found?.template ?? path} ${answer.status}`;
     if (!response) {
-      const problem = answer.status < 400 ? NOT_LISTED : isJson(answer) ? bodyProblem(anyRefusal, answer.text) : null;
+      const problem =
+        answer.status < 400 ? NOT_LISTED : isJson(answer) ? findBodyProblem(anyRefusal, answer.text) : null;
       return problem === null ? null : `${key}: ${problem}`;
     }
-    if (!checks.has(key)) checks.set(key, checkBy(response, components, compile));
+    if (!checks.has(key)) checks.set(key, createAnswerCheck(response, components, compile));
     const problem = checks.get(key)!(given, answer);
     return problem === null ? null : `${key}: ${problem}`;
   };
@@ -114,37 +123,37 @@ export function documentChecker(document: object): (method: string, path: string
 const NOT_LISTED = 'its document does not list this status';
 const JSON_TYPE = 'application/json';
 
-function checkBy(
-  documented: Json | undefined,
-  components: Document['components'],
-  compile: (schema: Json) => ValidateFunction,
-): Check {
-  const response = resolved(documented, components.responses);
+function createAnswerCheck(
+  documented: JsonObject | undefined,
+  components: OpenApiDocument['components'],
+  compile: (schema: JsonObject) => ValidateFunction,
+): AnswerCheck {
+  const response = resolveRef(documented, components.responses);
   if (response === undefined) return () => NOT_LISTED;
-  const content = (response['content'] ?? {}) as Readonly<Record<string, { readonly schema?: Json }>>;
-  const headers = Object.entries((response['headers'] ?? {}) as Responses).map(
-    ([name, header]) => [name, resolved(header, components.headers)!] as const,
+  const content = (response['content'] ?? {}) as Readonly<Record<string, { readonly schema?: JsonObject }>>;
+  const headers = Object.entries((response['headers'] ?? {}) as ObjectsByName).map(
+    ([name, header]) => [name, resolveRef(header, components.headers)!] as const,
   );
   const types = Object.keys(content);
   const schema = content[JSON_TYPE]?.schema;
   const validate = schema === undefined ? null : compile(schema);
   return (method, answer) => {
-    const problem = headerProblem(headers, answer) ?? typeProblem(types, method, answer);
+    const problem = findHeaderProblem(headers, answer) ?? findTypeProblem(types, method, answer);
     if (problem !== null || answer.text === '' || validate === null || !isJson(answer)) return problem;
-    return bodyProblem(validate, answer.text);
+    return findBodyProblem(validate, answer.text);
   };
 }
 
 const typeOf = ({ headers }: SeenAnswer): string => (headers.get('content-type') ?? '').split(';')[0]!;
 const isJson = (answer: SeenAnswer): boolean => typeOf(answer) === JSON_TYPE && answer.text !== '';
 
-function bodyProblem(validate: ValidateFunction, text: string): string | null {
+function findBodyProblem(validate: ValidateFunction, text: string): string | null {
   if (validate(JSON.parse(text))) return null;
   return ofEndpoints.ajv.errorsText(validate.errors, { dataVar: 'answer', separator: '; ' });
 }
 
 /** An answer without a body is allowed unless JSON is documented. */
-function typeProblem(types: readonly string[], method: string, answer: SeenAnswer): string | null {
+function findTypeProblem(types: readonly string[], method: string, answer: SeenAnswer): string | null {
   if (answer.text === '') {
     const isJsonDocumented = method !== 'HEAD' && types.length > 0 && types.every((type) => type === JSON_TYPE);
     return isJsonDocumented ? 'it has no body, and its document lists JSON' : null;
@@ -154,33 +163,33 @@ function typeProblem(types: readonly string[], method: string, answer: SeenAnswe
   return `its body is ${type || 'of no type'}, and its document lists ${types.join(', ') || 'none'}`;
 }
 
-function headerProblem(headers: readonly (readonly [string, Json])[], answer: SeenAnswer): string | null {
+function findHeaderProblem(headers: readonly (readonly [string, JsonObject])[], answer: SeenAnswer): string | null {
   for (const [name, { required, schema }] of headers) {
     const value = answer.headers.get(name) ?? null;
     if (value === null && required === true) return `it lacks the header ${name}`;
-    const isInteger = (schema as Json)['type'] === 'integer';
+    const isInteger = (schema as JsonObject)['type'] === 'integer';
     if (value !== null && isInteger && !/^\d+$/.test(value)) return `its header ${name} is not an integer: ${value}`;
   }
   return null;
 }
 
-const isHole = (part: string): boolean => part.includes('{');
+const hasParameter = (part: string): boolean => part.includes('{');
 
 /** A parameter fills a segment or the end of one, as in `archive.{format}`. */
-const holds = (part: string, segment: string): boolean => {
+const isFilledBy = (part: string, segment: string): boolean => {
   const prefix = part.slice(0, part.indexOf('{'));
-  return isHole(part) && segment.startsWith(prefix) && segment.length > prefix.length;
+  return hasParameter(part) && segment.startsWith(prefix) && segment.length > prefix.length;
 };
 
-function isOf(template: readonly string[], path: readonly string[]): boolean {
+function matchesTemplate(template: readonly string[], path: readonly string[]): boolean {
   return (
     template.length === path.length &&
-    template.every((part, index) => part === path[index] || holds(part, path[index]!))
+    template.every((part, index) => part === path[index] || isFilledBy(part, path[index]!))
   );
 }
 
 /** Whether a template has a wildcard, which takes one segment or more, and fits a path. */
-function isOfWildcard(template: string | undefined, path: string): boolean {
+function matchesWildcardTemplate(template: string | undefined, path: string): boolean {
   if (template === undefined) return false;
   const text = template
     .replace(/[.?+^${}()|[\]\\]/g, '\\$&')
@@ -190,20 +199,22 @@ function isOfWildcard(template: string | undefined, path: string): boolean {
 }
 
 /** Returns the schema with its references pointing into the document that is registered as `document`. */
-function within<T>(schema: T): T {
+function withDocumentRefs<T>(schema: T): T {
   return JSON.parse(JSON.stringify(schema).replaceAll('"$ref":"#/', '"$ref":"document#/')) as T;
 }
 
-function resolved(schema: Json | undefined, among: Responses): Json | undefined {
+function resolveRef(schema: JsonObject | undefined, among: ObjectsByName): JsonObject | undefined {
   const name = /^#\/components\/\w+\/(.+)$/.exec((schema?.['$ref'] as string | undefined) ?? '')?.[1];
   return name === undefined ? schema : among[name];
 }
 
 /** Returns the schema with additional properties forbidden. */
-function closed<T>(schema: T): T {
-  if (Array.isArray(schema)) return schema.map((item: unknown) => closed(item)) as T;
+function forbidAdditionalProperties<T>(schema: T): T {
+  if (Array.isArray(schema)) return schema.map((item: unknown) => forbidAdditionalProperties(item)) as T;
   if (schema === null || typeof schema !== 'object') return schema;
-  const own = Object.fromEntries(Object.entries(schema).map(([key, value]) => [key, closed(value as unknown)]));
+  const own = Object.fromEntries(
+    Object.entries(schema).map(([key, value]) => [key, forbidAdditionalProperties(value as unknown)]),
+  );
   const isObject = typeof own['properties'] === 'object' && [own['type']].flat().includes('object');
   return (isObject && !('additionalProperties' in own) ? { ...own, additionalProperties: false } : own) as T;
 }

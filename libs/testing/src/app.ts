@@ -47,7 +47,7 @@ export interface TestApp {
   /** Every log line since the start, parsed. */
   readonly logs: readonly Readonly<Record<string, unknown>>[];
   /**
-   * An agent for a viewer. Shape: with `isUncounted`, answers are not counted as tests of the endpoint, and may have an
+   * An agent for a viewer. With `isUncounted`, answers are not counted as tests of the endpoint, and may have an
    * unlisted status.
    * Units: `waitMs` is the deadline of a request, for tests of deadlines.
    */
@@ -82,7 +82,7 @@ export async function startTestApp(options: TestAppOptions): Promise<TestApp> {
   const seenBy =
     (isUncounted: boolean): Target['seen'] =>
     (method, url, response) =>
-      checkAnswer(app.get(EndpointRoutes), { method, url, response, isUncounted, logs });
+      checkAnswerAsDocumented(app.get(EndpointRoutes), { method, url, response, isUncounted, logs });
   const target: Target = {
     baseUrl: `http://127.0.0.1:${port}`,
     service: options.service,
@@ -129,7 +129,7 @@ export function testSettings({
   });
 }
 
-interface Answered {
+interface AnsweredRequest {
   readonly method: string;
   readonly url: string;
   readonly response: Response;
@@ -142,7 +142,10 @@ interface Answered {
  * Checks an answer. Errors: a plain Error when the endpoint does not list the status, when the media type of JSON
  * differs, or when the answer is not as documented: another type of body, absent or additional fields, another header.
  */
-function checkAnswer(routes: EndpointRoutes, { method, url, response, isUncounted, logs }: Answered): void {
+function checkAnswerAsDocumented(
+  routes: EndpointRoutes,
+  { method, url, response, isUncounted, logs }: AnsweredRequest,
+): void {
   const endpoint = routes.findEndpoint(method, url);
   if (endpoint === null) return;
   // The whole path: an endpoint may pass a part of it to its controller.

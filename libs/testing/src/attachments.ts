@@ -2,13 +2,13 @@ import type { AttachedTable } from '@rookery/persistence';
 import type { Pool, PoolClient } from 'pg';
 import { getMetadataArgsStorage } from 'typeorm';
 
-interface Node {
+interface PlanNode {
   readonly 'Node Type': string;
   readonly 'Relation Name'?: string;
   readonly 'Index Name'?: string;
   readonly 'Index Cond'?: string;
   readonly 'TID Cond'?: string;
-  readonly Plans?: readonly Node[];
+  readonly Plans?: readonly PlanNode[];
 }
 
 /**
@@ -21,7 +21,7 @@ export async function expectAttachmentsToCoverSchema(
   attachments: readonly AttachedTable<never>[],
   o: { readonly entities: readonly Function[]; readonly unindexed?: readonly string[] },
 ): Promise<void> {
-  expect(await undeclaredColumns(pool, attachments, o.entities)).toEqual([]);
+  expect(await findUndeclaredColumns(pool, attachments, o.entities)).toEqual([]);
   const client = await pool.connect();
   try {
     await client.query('begin; set local enable_seqscan = off; set local plan_cache_mode = force_generic_plan');
@@ -36,7 +36,7 @@ export async function expectAttachmentsToCoverSchema(
   }
 }
 
-async function undeclaredColumns(
+async function findUndeclaredColumns(
   pool: Pool,
   attachments: readonly AttachedTable<never>[],
   entities: readonly Function[],
@@ -74,18 +74,18 @@ function declaredColumns({ rows }: AttachedTable<never>): readonly string[] {
 async function isIndexed(client: PoolClient, text: string): Promise<boolean> {
   const values = Array.from({ length: new Set(text.match(/\$\d+/g)).size }, () => 'null').join(', ');
   await client.query(`prepare attached as ${text}`);
-  const { rows } = await client.query<{ 'QUERY PLAN': [{ Plan: Node }] }>(
+  const { rows } = await client.query<{ 'QUERY PLAN': [{ Plan: PlanNode }] }>(
     `explain (format json) execute attached(${values})`,
   );
   await client.query('deallocate attached');
-  const scans = nodes(rows[0]!['QUERY PLAN'][0].Plan).filter((node) => node['Node Type'].endsWith('Scan'));
+  const scans = allPlanNodes(rows[0]!['QUERY PLAN'][0].Plan).filter((node) => node['Node Type'].endsWith('Scan'));
   const read = scans.filter((node) => node['Node Type'] !== 'Bitmap Heap Scan');
-  const served = await Promise.all(read.map((node) => isServed(client, node)));
+  const served = await Promise.all(read.map((node) => isServedByIndex(client, node)));
   return served.length > 1 && served.every(Boolean);
 }
 
 /** Whether a condition is on the first column of the index: for other columns the whole index is searched. */
-async function isServed(client: PoolClient, node: Node): Promise<boolean> {
+async function isServedByIndex(client: PoolClient, node: PlanNode): Promise<boolean> {
   if (node['TID Cond'] !== undefined) return true;
   const { rows } = await client.query<{ first: string }>('select pg_get_indexdef($1::regclass, 1, true) as first', [
     node['Index Name'],
@@ -93,6 +93,6 @@ async function isServed(client: PoolClient, node: Node): Promise<boolean> {
   return new RegExp(`\\b${rows[0]!.first}\\b`).test(node['Index Cond'] ?? '');
 }
 
-function nodes(node: Node): readonly Node[] {
-  return [node, ...(node.Plans ?? []).flatMap(nodes)];
+function allPlanNodes(node: PlanNode): readonly PlanNode[] {
+  return [node, ...(node.Plans ?? []).flatMap(allPlanNodes)];
 }

@@ -67,10 +67,11 @@ export function effectsWaiter(
   return async () => {
     let queries = 0;
     await until(async () => {
-      const { waits, last, is_done } = await outboxSince(database, handled, settled);
+      const { waits, last, is_done } = await readOutboxState(database, handled, settled);
       queries += 1;
-      if (waits || !(is_done || queries % DATABASE_QUERIES === 0) || !(await areIdle(bus, handled))) return false;
-      const now = await outboxSince(database, handled, last);
+      if (waits || !(is_done || queries % DATABASE_QUERIES === 0) || !(await areConsumersIdle(bus, handled)))
+        return false;
+      const now = await readOutboxState(database, handled, last);
       if (now.waits || now.last !== last) return false;
       settled = last;
       return true;
@@ -87,7 +88,7 @@ interface OutboxState {
   readonly is_done: boolean;
 }
 
-async function outboxSince(
+async function readOutboxState(
   database: Database,
   handled: JetStreamStrategy['handled'],
   settled: number,
@@ -107,7 +108,7 @@ async function outboxSince(
 }
 
 /** Whether all consumers have received and finished all events. */
-async function areIdle(bus: NatsConnection, handled: JetStreamStrategy['handled']): Promise<boolean> {
+async function areConsumersIdle(bus: NatsConnection, handled: JetStreamStrategy['handled']): Promise<boolean> {
   const manager = await bus.jetstreamManager({ timeout: 50_000 });
   for (const { config } of await manager.streams.list().next()) {
     const wanted = handled.filter(({ definition }) => definition.service.toUpperCase() === config.name).length;

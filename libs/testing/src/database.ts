@@ -12,7 +12,7 @@ export interface TestDatabase {
 }
 
 /** Waits until so many transactions of the database wait for a lock; `ask` sends a statement to it. */
-export function untilBlocked(ask: (sql: string) => Promise<Rows>, count = 1): Promise<void> {
+export function untilBlocked(ask: (sql: string) => Promise<QueryRows>, count = 1): Promise<void> {
   const blocked = `select 1 from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`;
   return until(async () => {
     const answer = await ask(blocked);
@@ -20,7 +20,7 @@ export function untilBlocked(ask: (sql: string) => Promise<Rows>, count = 1): Pr
   }, `${count} transactions that wait for a lock`);
 }
 
-type Rows = readonly unknown[] | { readonly rows: readonly unknown[] };
+type QueryRows = readonly unknown[] | { readonly rows: readonly unknown[] };
 
 /** Advisory lock for creating and deleting test databases; an arbitrary number, the same everywhere. */
 const TEMPLATE_LOCK = 7_205_221;
@@ -36,27 +36,29 @@ let sweep: Promise<void> | null = null;
  * Source: ADR 0015.
  */
 export async function testDatabase(service: string, migrations: readonly MigrationClass[]): Promise<TestDatabase> {
-  const template = `template_${service.replaceAll('-', '_')}_${await fingerprint(migrations)}`;
+  const template = `template_${service.replaceAll('-', '_')}_${await fingerprintOf(migrations)}`;
   const name = `test_${machine}_${process.pid}_${Date.now().toString(36)}_${++count}`;
-  await asAdministrator(async (client) => {
-    await (sweep ??= dropLeftovers(client));
-    if (!(await isComplete(client, template))) await buildTemplate(client, template, migrations);
+  await withAdministratorClient(async (client) => {
+    await (sweep ??= dropAbandonedDatabases(client));
+    if (!(await isTemplateComplete(client, template))) await buildTemplateDatabase(client, template, migrations);
     await client.query(`CREATE DATABASE ${name} TEMPLATE ${template} STRATEGY FILE_COPY`);
   });
   return {
-    url: urlOf(name),
+    url: databaseUrlOf(name),
     drop: () =>
-      asAdministrator(async (client) => void (await client.query(`DROP DATABASE IF EXISTS ${name} WITH (FORCE)`))),
+      withAdministratorClient(
+        async (client) => void (await client.query(`DROP DATABASE IF EXISTS ${name} WITH (FORCE)`)),
+      ),
   };
 }
 
-function urlOf(database: string): string {
+function databaseUrlOf(database: string): string {
   const url = new URL(testServer('TEST_POSTGRES_URL'));
   url.pathname = `/${database}`;
   return url.href;
 }
 
-async function asAdministrator<T>(use: (client: Client) => Promise<T>): Promise<T> {
+async function withAdministratorClient<T>(use: (client: Client) => Promise<T>): Promise<T> {
   const client = new Client({ connectionString: testServer('TEST_POSTGRES_URL') });
   await client.connect();
   try {
@@ -87,19 +89,23 @@ async function storeEmptyInstanceAnswer(databaseUrl: string): Promise<void> {
 }
 
 /** A template is marked as such only after its last migration. */
-async function isComplete(client: Client, template: string): Promise<boolean> {
+async function isTemplateComplete(client: Client, template: string): Promise<boolean> {
   const found = await client.query('SELECT 1 FROM pg_database WHERE datname = $1 AND datistemplate', [template]);
   return found.rows.length === 1;
 }
 
-async function buildTemplate(client: Client, template: string, migrations: readonly MigrationClass[]): Promise<void> {
+async function buildTemplateDatabase(
+  client: Client,
+  template: string,
+  migrations: readonly MigrationClass[],
+): Promise<void> {
   await client.query('SELECT pg_advisory_lock($1)', [TEMPLATE_LOCK]);
   try {
-    if (await isComplete(client, template)) return;
+    if (await isTemplateComplete(client, template)) return;
     await client.query(`DROP DATABASE IF EXISTS ${template} WITH (FORCE)`);
     await client.query(`CREATE DATABASE ${template} TEMPLATE template0`);
-    await runMigrations(urlOf(template), migrations);
-    await storeEmptyInstanceAnswer(urlOf(template));
+    await runMigrations(databaseUrlOf(template), migrations);
+    await storeEmptyInstanceAnswer(databaseUrlOf(template));
     await client.query(`ALTER DATABASE ${template} WITH ALLOW_CONNECTIONS false`);
     // A database can be copied only without connections, and the server may be slow to notice the end of those of the
     // migrations.
@@ -117,11 +123,11 @@ async function buildTemplate(client: Client, template: string, migrations: reado
  * A digest of the migrations: their source text, and the statements that they send. The source alone would miss a
  * statement from another file.
  */
-async function fingerprint(migrations: readonly MigrationClass[]): Promise<string> {
+async function fingerprintOf(migrations: readonly MigrationClass[]): Promise<string> {
   const hash = createHash('sha256');
   for (const migration of [...plumbingMigrations, ...migrations]) {
     hash.update(`${migration.name}\n${migration.toString()}\n`);
-    for (const statement of await statementsOf(migration)) hash.update(`${statement}\n`);
+    for (const statement of await recordStatements(migration)) hash.update(`${statement}\n`);
   }
   return hash.digest('hex').slice(0, 12);
 }
@@ -129,7 +135,7 @@ async function fingerprint(migrations: readonly MigrationClass[]): Promise<strin
 /**
  * Records every call on the runner and answers with an empty result; a migration that needs a real result stops there.
  */
-async function statementsOf(migration: MigrationClass): Promise<string[]> {
+async function recordStatements(migration: MigrationClass): Promise<string[]> {
   const statements: string[] = [];
   const recorder = new Proxy({} as never, {
     get: (_, method) =>
@@ -149,17 +155,18 @@ async function statementsOf(migration: MigrationClass): Promise<string[]> {
 }
 
 /** Deletes databases whose process of this machine is dead: a killed test run never dropped them. */
-async function dropLeftovers(client: Client): Promise<void> {
+async function dropAbandonedDatabases(client: Client): Promise<void> {
   const { rows } = await client.query<{ name: string }>(
     `SELECT datname AS name FROM pg_database WHERE datname LIKE $1`,
     [`test_${machine}_%`],
   );
   for (const { name } of rows) {
-    if (!isRunning(Number(name.split('_')[2]))) await client.query(`DROP DATABASE IF EXISTS ${name} WITH (FORCE)`);
+    if (!isProcessRunning(Number(name.split('_')[2])))
+      await client.query(`DROP DATABASE IF EXISTS ${name} WITH (FORCE)`);
   }
 }
 
-function isRunning(pid: number): boolean {
+function isProcessRunning(pid: number): boolean {
   try {
     process.kill(pid, 0);
     return true;

@@ -15,40 +15,40 @@ export const SEED_EPOCH = 'seed';
 const INSTANT = '2026-01-05T09:00:00.000Z';
 /** Disjoint ranges, so that a confused id finds nothing. */
 const FIRST_IDS = { users: 101, namespaces: 1001, projects: 5001, memberships: 20_001, shares: 30_001 };
-type Table = keyof typeof FIRST_IDS;
+type SeededTable = keyof typeof FIRST_IDS;
 
 export interface SeededUser extends DirectoryUser {
   /** Id of the user's own namespace. */
   readonly namespace_id: number;
 }
 /** A group or project: it has members, and groups can be invited to it. */
-type Source = DirectoryNamespace | DirectoryProject;
+type MemberSource = DirectoryNamespace | DirectoryProject;
 
 /**
  * Writes a service's directory copy for tests, in place of identity. Each call is one version; the copy always counts
- * as current. Purpose: api-specs of services need users and projects, and no identity service.
- * Shape: methods take ids or fields of the contract that differ from the defaults; they return the whole state.
+ * as current. Purpose: api-specs of services need users and projects, and no identity service. Methods take ids or
+ * fields of the contract that differ from the defaults. They return the whole state.
  */
 export class DirectorySeed {
   private version = 0;
 
   private constructor(
     private readonly pool: Pool,
-    private readonly nextIds: Record<Table, number>,
+    private readonly nextIds: Record<SeededTable, number>,
   ) {}
 
   static async open(databaseUrl: string): Promise<DirectorySeed> {
     const pool = new Pool({ connectionString: databaseUrl, max: 2 });
     pool.on('error', () => undefined);
     const nextIds = { ...FIRST_IDS };
-    for (const table of Object.keys(FIRST_IDS) as Table[]) {
+    for (const table of Object.keys(FIRST_IDS) as SeededTable[]) {
       const { rows } = await pool.query<{ last: string }>(
         `select coalesce(max(id), 0) as last from directory_${table}`,
       );
       nextIds[table] = Math.max(nextIds[table], Number(rows[0]?.last) + 1);
     }
     const seed = new DirectorySeed(pool, nextIds);
-    await seed.bump();
+    await seed.raiseVersion();
     return seed;
   }
 
@@ -78,7 +78,7 @@ export class DirectorySeed {
       ...over,
     };
     await this.put('users', user);
-    const own = await this.namespace({
+    const own = await this.insertNamespace({
       kind: 'user',
       owner_id: id,
       path: username,
@@ -88,14 +88,14 @@ export class DirectorySeed {
     return { ...user, namespace_id: own.id };
   }
 
-  /** Adds a group. Shape: with `parent` it is a subgroup; public by default. */
+  /** Adds a group, which is public by default. With `parent` it is a subgroup. */
   group(
     over: Partial<DirectoryNamespace> & { readonly parent?: DirectoryNamespace } = {},
   ): Promise<DirectoryNamespace> {
-    return this.namespace({ kind: 'group', ...over });
+    return this.insertNamespace({ kind: 'group', ...over });
   }
 
-  /** Adds a project. Shape: in a new group without `namespace_id`; public by default. */
+  /** Adds a project, which is public by default. Without `namespace_id` it is in a new group. */
   async project(over: Partial<DirectoryProject> = {}): Promise<DirectoryProject> {
     const id = over.id ?? this.nextId('projects');
     const path = over.path ?? `project${id}`;
@@ -128,18 +128,18 @@ export class DirectorySeed {
     return project;
   }
 
-  /** Adds a direct membership. Shape: `expires_on` 'YYYY-MM-DD'. */
+  /** Adds a direct membership. `expires_on` has the form `YYYY-MM-DD`. */
   async member(
     user: { readonly id: number },
-    source: Source,
+    source: MemberSource,
     level: Role | number,
     expires_on: string | null = null,
   ): Promise<DirectoryMembership> {
     const member = {
       id: this.nextId('memberships'),
       user_id: user.id,
-      ...sourceOf(source),
-      access_level: levelOf(level),
+      ...sourceColumnsOf(source),
+      access_level: accessLevelOf(level),
       expires_on,
     };
     await this.put('memberships', member);
@@ -148,16 +148,16 @@ export class DirectorySeed {
 
   /** Invites a group to a group or project, with at most this level. */
   async share(
-    source: Source,
+    source: MemberSource,
     group: DirectoryNamespace,
     level: Role | number,
     expires_on: string | null = null,
   ): Promise<DirectoryShare> {
     const share = {
       id: this.nextId('shares'),
-      ...sourceOf(source),
+      ...sourceColumnsOf(source),
       group_id: group.id,
-      access_level: levelOf(level),
+      access_level: accessLevelOf(level),
       expires_on,
     };
     await this.put('shares', share);
@@ -165,7 +165,7 @@ export class DirectorySeed {
   }
 
   /** Stores a new state of an existing row: `put('users', { ...alice, state: 'blocked' })`. */
-  async put(table: Table, state: object): Promise<void> {
+  async put(table: SeededTable, state: object): Promise<void> {
     const fields = Object.entries(state).filter(([name]) => !(table === 'users' && name === 'namespace_id'));
     const names = fields.map(([name]) => name).join(', ');
     const values = fields.map(([, value]) => value as unknown);
@@ -174,12 +174,12 @@ export class DirectorySeed {
        on conflict (id) do update set ${fields.map(([name]) => `${name} = excluded.${name}`).join(', ')}`,
       values,
     );
-    await this.bump();
+    await this.raiseVersion();
   }
 
-  async remove(table: Table, id: number): Promise<void> {
+  async remove(table: SeededTable, id: number): Promise<void> {
     await this.pool.query(`delete from directory_${table} where id = $1`, [id]);
-    await this.bump();
+    await this.raiseVersion();
   }
 
   /** The user as the viewer of a request, at the version of the seed, with the scope `api`. */
@@ -216,13 +216,13 @@ export class DirectorySeed {
     };
   }
 
-  private async namespace(
-    over: Partial<DirectoryNamespace> & { readonly parent?: DirectoryNamespace },
+  private async insertNamespace(
+    overrides: Partial<DirectoryNamespace> & { readonly parent?: DirectoryNamespace },
   ): Promise<DirectoryNamespace> {
-    const { parent, ...fields } = over;
-    const id = over.id ?? this.nextId('namespaces');
-    const path = over.path ?? `group${id}`;
-    const name = over.name ?? path;
+    const { parent, ...fields } = overrides;
+    const id = overrides.id ?? this.nextId('namespaces');
+    const path = overrides.path ?? `group${id}`;
+    const name = overrides.name ?? path;
     const namespace: DirectoryNamespace = {
       id,
       kind: 'group',
@@ -247,11 +247,11 @@ export class DirectorySeed {
     return namespace;
   }
 
-  private nextId(table: Table): number {
+  private nextId(table: SeededTable): number {
     return this.nextIds[table]++;
   }
 
-  private async bump(): Promise<void> {
+  private async raiseVersion(): Promise<void> {
     const { rows } = await this.pool.query<{ version: string }>(
       `update directory_state set version = version + 1, epoch = $1, refreshed_at = 'infinity' returning version`,
       [SEED_EPOCH],
@@ -261,10 +261,10 @@ export class DirectorySeed {
   }
 }
 
-function sourceOf(source: Source): { source_type: 'namespace' | 'project'; source_id: number } {
+function sourceColumnsOf(source: MemberSource): { source_type: 'namespace' | 'project'; source_id: number } {
   return { source_type: 'traversal_ids' in source ? 'namespace' : 'project', source_id: source.id };
 }
 
-function levelOf(level: Role | number): number {
+function accessLevelOf(level: Role | number): number {
   return typeof level === 'number' ? level : ACCESS_LEVELS[level];
 }

@@ -6,9 +6,8 @@ import type { TestDatabase } from './database';
 
 /**
  * Returns the changes that TypeORM would make to a migrated database to match the entities, and tables without an
- * entity.
- * Shape: statements, and one sentence for each table; none when both agree. `libraries` are migrations of tables that
- * belong to libraries.
+ * entity: statements, and one sentence for each table. The list is empty when both agree. `libraries` are migrations of
+ * tables that belong to libraries.
  */
 export async function schemaDifferences(
   database: TestDatabase,
@@ -17,11 +16,11 @@ export async function schemaDifferences(
 ): Promise<string[]> {
   const bare = await testDatabase('libraries', libraries);
   try {
-    const kept = await within(bare, [], tablesOf);
-    return await within(database, entities, async (dataSource) => {
+    const kept = await withDataSource(bare, [], listTables);
+    return await withDataSource(database, entities, async (dataSource) => {
       const described = new Set(dataSource.entityMetadatas.map((entity) => entity.tableName));
-      const tables = (await tablesOf(dataSource)).filter((table) => !kept.includes(table) && !described.has(table));
-      await noteGeneratedColumns(dataSource);
+      const tables = (await listTables(dataSource)).filter((table) => !kept.includes(table) && !described.has(table));
+      await createGeneratedColumnsTable(dataSource);
       const { upQueries } = await dataSource.driver.createSchemaBuilder().log();
       return [...upQueries.map(({ query }) => query), ...tables.map((table) => `${table} has no entity`)];
     });
@@ -39,7 +38,7 @@ export async function expectEntitiesToMatchSchema(
   expect(await schemaDifferences(database, entities, libraries)).toEqual([]);
 }
 
-async function within<T>(
+async function withDataSource<T>(
   { url }: TestDatabase,
   entities: readonly Function[],
   use: (dataSource: DataSource) => Promise<T>,
@@ -62,7 +61,7 @@ async function within<T>(
 }
 
 /** TypeORM reads the expressions of generated columns from a table of its own, which this creates. */
-async function noteGeneratedColumns(dataSource: DataSource): Promise<void> {
+async function createGeneratedColumnsTable(dataSource: DataSource): Promise<void> {
   await dataSource.query(`
     create temporary table typeorm_metadata as
       select 'GENERATED_COLUMN'::text as type, current_database()::text as database, 'public'::text as schema,
@@ -72,7 +71,7 @@ async function noteGeneratedColumns(dataSource: DataSource): Promise<void> {
       where a.attgenerated = 's'`);
 }
 
-async function tablesOf(dataSource: DataSource): Promise<string[]> {
+async function listTables(dataSource: DataSource): Promise<string[]> {
   const rows = await dataSource.query<{ tablename: string }[]>(
     `select tablename from pg_tables where schemaname = 'public' order by tablename`,
   );

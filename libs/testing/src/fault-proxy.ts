@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { connect, createServer } from 'node:net';
 import type { AddressInfo, Server, Socket } from 'node:net';
 
-interface Pair {
+interface SocketPair {
   readonly near: Socket;
   readonly far: Socket;
   isSilent: boolean;
@@ -13,15 +13,15 @@ interface Pair {
  * packet, or are cut after the server has executed a request.
  */
 export class FaultProxy {
-  private readonly pairs = new Set<Pair>();
+  private readonly pairs = new Set<SocketPair>();
   private readonly server: Server;
   private lost: { readonly text: string; readonly after: string; count: number } = { text: '', after: '', count: 0 };
 
   private constructor(private readonly target: URL) {
-    this.server = createServer({ allowHalfOpen: true }, (near) => this.take(near));
+    this.server = createServer({ allowHalfOpen: true }, (near) => this.forwardConnection(near));
   }
 
-  /** Starts a proxy. Shape: `url` is that of the server. */
+  /** Starts a proxy. `url` is that of the server. */
   static async before(url: string): Promise<FaultProxy> {
     const proxy = new FaultProxy(new URL(url));
     proxy.server.listen(0, '127.0.0.1');
@@ -58,7 +58,7 @@ export class FaultProxy {
 
   /**
    * Cuts the connection in place of an answer to each of the next `count` requests with this text, after the server has
-   * executed them. Shape: only on connections that sent the text `after` before.
+   * executed them. It cuts only connections that sent the text `after` before.
    */
   loseAnswersTo(text: string, { after = '', count = 1 } = {}): void {
     this.lost = { text, after, count };
@@ -73,13 +73,13 @@ export class FaultProxy {
     await once(this.server, 'close');
   }
 
-  private take(near: Socket): void {
+  private forwardConnection(near: Socket): void {
     const far = connect({
       port: Number(this.target.port || 5432),
       host: this.target.hostname,
       allowHalfOpen: true,
     });
-    const pair: Pair = { near, far, isSilent: false };
+    const pair: SocketPair = { near, far, isSilent: false };
     this.pairs.add(pair);
     let isLosing = false;
     let hadText = false;

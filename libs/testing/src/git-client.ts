@@ -8,7 +8,7 @@ const PERSON = ['AUTHOR', 'COMMITTER'].flatMap((role) => [
   [`GIT_${role}_EMAIL`, 'wren@example.org'],
 ]);
 
-/** Outcome of a git command. Shape: `output` of both streams. */
+/** Outcome of a git command. `output` combines both streams. */
 export interface Ran {
   readonly code: number | null;
   readonly output: string;

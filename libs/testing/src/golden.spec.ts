@@ -12,18 +12,18 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(folder, { recursive: true }));
 
-const one = (text: string) => ({ name: 'birds_one', text, names: ['nest', 'name'], values: [7, 'wren'] });
+const statementOf = (text: string) => ({ name: 'birds_one', text, names: ['nest', 'name'], values: [7, 'wren'] });
 const TEXT = `select b.id from birds b where b.nest_id = $1::bigint and b.name in ($2, 'a  b')`;
 
 /** Writes the golden file, as `UPDATE_GOLDEN=1` does. */
-function write(statement: ReturnType<typeof one>): void {
+function writeGolden(statement: ReturnType<typeof statementOf>): void {
   process.env['UPDATE_GOLDEN'] = '1';
   expectGoldenSql(golden, statement);
   delete process.env['UPDATE_GOLDEN'];
 }
 
 it('is formatted, with the names of parameters', () => {
-  write(one(TEXT));
+  writeGolden(statementOf(TEXT));
   expect(readFileSync(`${golden}.sql`, 'utf8')).toBe(`-- birds_one: $1 nest, $2 name
 select
   b.id
@@ -36,8 +36,8 @@ where
 });
 
 it('does not depend on blanks between words', () => {
-  write(one(TEXT));
-  expectGoldenSql(golden, one(TEXT.replaceAll(' where', '\n\n    where')));
+  writeGolden(statementOf(TEXT));
+  expectGoldenSql(golden, statementOf(TEXT.replaceAll(' where', '\n\n    where')));
 });
 
 it.each([
@@ -45,18 +45,18 @@ it.each([
   ['a parameter', TEXT.replace('$2', '$1')],
   ['a text, if only by a blank', TEXT.replace('a  b', 'a b')],
 ])('differs by %s', (_, text) => {
-  write(one(TEXT));
-  expect(() => expectGoldenSql(golden, one(text))).toThrow();
+  writeGolden(statementOf(TEXT));
+  expect(() => expectGoldenSql(golden, statementOf(text))).toThrow();
 });
 
 it('differs by the order of the parameters', () => {
-  write(one(TEXT));
+  writeGolden(statementOf(TEXT));
   const swapped = TEXT.replace('$1', '$0').replace('$2', '$1').replace('$0', '$2');
-  expect(() => expectGoldenSql(golden, { ...one(swapped), names: ['name', 'nest'] })).toThrow();
+  expect(() => expectGoldenSql(golden, { ...statementOf(swapped), names: ['name', 'nest'] })).toThrow();
 });
 
 it('exists only for prepared statements', () => {
-  const { name: _, ...unprepared } = one(TEXT);
+  const { name: _, ...unprepared } = statementOf(TEXT);
   expectGoldenSql(golden, unprepared);
   expect(() => readFileSync(`${golden}.sql`)).toThrow('ENOENT');
 });

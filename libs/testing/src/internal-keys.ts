@@ -8,14 +8,14 @@ const PROCESSES: readonly ProcessName[] = ['gateway', ...SERVICE_NAMES];
 export function testInternalKeys(process: ProcessName): string {
   const others = PROCESSES.filter((name) => name !== process);
   const pairs = others.flatMap((other) => [[other, process] as const, [process, other] as const]);
-  return pairs.map(([caller, callee]) => `test/${caller}/${callee}:${keyOf(caller, callee)}`).join(',');
+  return pairs.map(([caller, callee]) => `test/${caller}/${callee}:${internalKeyOf(caller, callee)}`).join(',');
 }
 
 /** The `Authorization` header of a call between two processes under test. */
 export function internalAuthorization(caller: ProcessName, callee: ProcessName): string {
-  return `Bearer ${keyOf(caller, callee)}`;
+  return `Bearer ${internalKeyOf(caller, callee)}`;
 }
 
-function keyOf(caller: ProcessName, callee: ProcessName): string {
+function internalKeyOf(caller: ProcessName, callee: ProcessName): string {
   return createHash('sha256').update(`${caller}/${callee}`).digest('base64');
 }

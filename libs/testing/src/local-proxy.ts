@@ -32,16 +32,16 @@ export function localProxy(behind: LocalProxyTarget): Server {
     request.on('data', (chunk: Buffer) => chunks.push(chunk));
     request.on('end', () => {
       const body = Buffer.concat(chunks);
-      const claims = request.method === 'HEAD' ? null : claimsOf(request, behind);
-      const call = claims && local.accept(localRequestOf(request, body));
-      if (call) call(callerOf(response), claims);
+      const claims = request.method === 'HEAD' ? null : verifiedClaimsOf(request, behind);
+      const call = claims && local.accept(toLocalRequest(request, body));
+      if (call) call(toLocalCaller(response), claims);
       else forwardOverHttp(request, body, response, behind.port);
     });
   });
 }
 
 /** Returns the claims of a request; null if it has none that are valid. */
-function claimsOf(
+function verifiedClaimsOf(
   { method, url, headers }: IncomingMessage,
   { service, keys }: LocalProxyTarget,
 ): ContextClaims | null {
@@ -54,12 +54,12 @@ function claimsOf(
   }
 }
 
-function localRequestOf(request: IncomingMessage, body: Buffer): LocalRequest {
+function toLocalRequest(request: IncomingMessage, body: Buffer): LocalRequest {
   const { [CONTEXT_HEADER]: _, ...headers } = request.headers;
   return { method: request.method!, url: request.url!, headers, body: body.length === 0 ? null : body };
 }
 
-function callerOf(response: ServerResponse): LocalCaller {
+function toLocalCaller(response: ServerResponse): LocalCaller {
   return {
     onConnect: (abort) => response.once('close', () => abort(new Error('client gone'))),
     onHeaders: (status, headers, resume, reason) => {

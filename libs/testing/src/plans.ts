@@ -44,7 +44,7 @@ export async function vacuumUntilVisible(pool: Pool): Promise<void> {
 
 /** Returns the plan of a statement; with `run` it is executed and its rows are counted. */
 export async function planOf(pool: Pool, planned: Planned, how: 'look' | 'run' = 'look'): Promise<PlanNode> {
-  const { text, values } = await resolved(planned);
+  const { text, values } = await resolvePlanned(planned);
   const options = how === 'run' ? 'analyze, format json' : 'format json, costs off';
   const { rows } = await pool.query<{ 'QUERY PLAN': [{ Plan: PlanNode }] }>(`explain (${options}) ${text}`, [
     ...values,
@@ -53,19 +53,19 @@ export async function planOf(pool: Pool, planned: Planned, how: 'look' | 'run' =
 }
 
 /**
- * Compares a plan with `<golden>.plan.txt` and, where the statement is kept prepared, its SQL with `<golden>.sql`.
- * Shape: `golden` is a path without suffix, `test/golden/<wing>/<name>`. Returns the shape of the plan: a line for each
- * node. `UPDATE_GOLDEN=1` writes the files.
+ * Compares a plan with `<golden>.plan.txt` and, if the statement is kept prepared, its SQL with `<golden>.sql`.
+ * `golden` is a path without suffix, `test/golden/<wing>/<name>`. Returns the shape of the plan: a line for each node.
+ * `UPDATE_GOLDEN=1` writes the files.
  */
 export async function expectPlan(pool: Pool, golden: string, planned: Planned): Promise<string> {
-  const statement = await resolved(planned);
+  const statement = await resolvePlanned(planned);
   const shape = shapeOf(await planOf(pool, statement));
   expectGoldenSql(golden, statement);
   expectGolden(`${golden}.plan.txt`, shape);
   return shape;
 }
 
-function resolved(planned: Planned): Statement<unknown> | Promise<Statement<unknown>> {
+function resolvePlanned(planned: Planned): Statement<unknown> | Promise<Statement<unknown>> {
   return typeof planned === 'function' ? statementOf(planned) : planned;
 }
 
@@ -74,7 +74,7 @@ function resolved(planned: Planned): Statement<unknown> | Promise<Statement<unkn
  * does where plans for the values look cheaper than the generic one.
  */
 export async function hasCustomPlans(pool: Pool, planned: Planned): Promise<boolean> {
-  const { text, values } = await resolved(planned);
+  const { text, values } = await resolvePlanned(planned);
   const name = 'custom_plans';
   const client = await pool.connect();
   try {
@@ -104,7 +104,7 @@ export function nodesOf(node: PlanNode): PlanNode[] {
   return [node, ...(node.Plans ?? []).flatMap(nodesOf)];
 }
 
-/** Shape: a line for each node with what it reads and by which index, indented by its depth. */
+/** Returns a line for each node with the relation and the index that it reads, indented by its depth. */
 export function shapeOf(node: PlanNode, depth = 0): string {
   const of = node['Relation Name'] ? ` on ${node['Relation Name']}` : '';
   const by = node['Index Name'] ? ` by ${node['Index Name']}` : '';

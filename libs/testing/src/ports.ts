@@ -11,12 +11,12 @@ const WITHIN_MS = 15_000;
 export async function unusedPort(): Promise<number> {
   for (const end = Date.now() + WITHIN_MS; ;) {
     const port = PORTS.first + Math.floor(Math.random() * PORTS.count);
-    if (await isFree(port)) return port;
+    if (await isPortFree(port)) return port;
     if (Date.now() > end) throw new Error('No port is free');
   }
 }
 
-function isFree(port: number): Promise<boolean> {
+function isPortFree(port: number): Promise<boolean> {
   return new Promise((resolve) => {
     const probe = createServer();
     probe.once('error', () => resolve(false));

@@ -4,8 +4,8 @@ import type { EndpointRecord } from '@rookery/api-v4';
 import type { ProcessName } from '@rookery/platform';
 
 /**
- * The folder that `npm run routes` reads. Shape: one file for each spec, `{ spec, service, tests: { "GET /groups": 7 }
- * }`.
+ * The folder that `npm run routes` reads. It has one file for each spec, with the content
+ * `{ spec, service, tests: { "GET /groups": 7 } }`.
  */
 const FOLDER = 'node_modules/.cache/rookery/route-tests';
 const ROOT = resolve(__dirname, '../../..');

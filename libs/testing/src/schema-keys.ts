@@ -39,8 +39,8 @@ const SCHEMA = `
 
 /**
  * Compares tables of a migrated database with the golden file, from which `npm run check` proves that each unique rule
- * of a distributed table contains its key. `UPDATE_GOLDEN=1` writes the file.
- * Shape: a line for each table, and indented ones for its required columns, its optional columns and each rule.
+ * of a distributed table contains its key. `UPDATE_GOLDEN=1` writes the file. The file has a line for each table, and
+ * indented ones for its required columns, its optional columns and each rule.
  */
 export async function expectSchemaKeys({ url }: TestDatabase, file: string): Promise<void> {
   const client = new Client({ connectionString: url });

@@ -20,8 +20,7 @@ export function testNats(): Promise<{ readonly url: string }> {
 /**
  * Starts a nats-server for one spec file, with an empty JetStream store. It can be stopped and started again on the
  * same port and store, which simulates an outage of the bus. `drop()` ends it and deletes the store; it ends with jest
- * in any case.
- * Shape: `configuration` is further text of a nats.conf: accounts, TLS.
+ * in any case. `configuration` is further text of a nats.conf: accounts, TLS.
  * Errors: a plain Error when the machine has no nats-server (only TEST_NATS_URL was given).
  */
 export async function startNats(configuration = ''): Promise<PrivateNats> {
@@ -44,14 +43,14 @@ const DID_NOT_START = 'The private nats-server did not start';
 
 export class PrivateNats {
   private child: ChildProcess | null = null;
-  private readonly endWithJest = (): void => void this.child?.kill('SIGKILL');
+  private readonly killServer = (): void => void this.child?.kill('SIGKILL');
 
   constructor(
     private readonly program: string,
     private readonly store: string,
     readonly port: number,
   ) {
-    process.once('exit', this.endWithJest);
+    process.once('exit', this.killServer);
   }
 
   get url(): string {
@@ -74,7 +73,7 @@ export class PrivateNats {
     const child = spawn(this.program, [...at, ...kept], { stdio: 'ignore' });
     this.child = child;
     const end = Date.now() + START_MS;
-    while (!(await greets(this.port, name))) {
+    while (!(await isNatsServerAt(this.port, name))) {
       if (child.exitCode !== null || child.signalCode !== null) return false;
       if (Date.now() > end) throw new Error(DID_NOT_START);
       await new Promise((resolve) => setTimeout(resolve, 15));
@@ -93,14 +92,14 @@ export class PrivateNats {
   }
 
   async drop(): Promise<void> {
-    process.off('exit', this.endWithJest);
+    process.off('exit', this.killServer);
     await this.stop();
     rmSync(this.store, { recursive: true, force: true });
   }
 }
 
 /** Whether this very server listens on the port: nats-server greets each connection with INFO and its name. */
-function greets(port: number, name: string): Promise<boolean> {
+function isNatsServerAt(port: number, name: string): Promise<boolean> {
   return new Promise((resolve) => {
     const socket = createConnection({ port, host: '127.0.0.1' });
     let greeting = '';

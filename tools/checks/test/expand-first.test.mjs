@@ -8,7 +8,10 @@ import { migrationsOf, violationsOf } from '../expand-first.mjs';
  * @param {string} up
  * @param {{ comment?: string, number?: number, before?: string, down?: string }} [more]
  */
-const file = (up, { comment = '/** A change. */', number = 1767225600002, before = '', down = 'select 1' } = {}) => `
+const migrationSource = (
+  up,
+  { comment = '/** A change. */', number = 1767225600002, before = '', down = 'select 1' } = {},
+) => `
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 ${before}
 ${comment}
@@ -64,16 +67,16 @@ const GOOD = [
 ];
 
 describe('a migration is refused', () => {
-  for (const [sql, problem] of BAD) it(sql, () => assert.match(violations([file(sql)]).join('; '), problem));
+  for (const [sql, problem] of BAD) it(sql, () => assert.match(violations([migrationSource(sql)]).join('; '), problem));
 
   it('when its statement is a constant of the file', () => {
-    const text = file('STATEMENT', { before: `const STATEMENT = 'alter table pins drop column a';` });
+    const text = migrationSource('STATEMENT', { before: `const STATEMENT = 'alter table pins drop column a';` });
     assert.match(violations([text]).join('; '), /drops a column of pins/);
   });
 
   it('when it contracts what the previous release still uses, or names no release', () => {
     const contracting = (/** @type {string} */ line) =>
-      file(`'alter table pins drop column a'`, { comment: `/**\n * A change.\n * ${line}\n */` });
+      migrationSource(`'alter table pins drop column a'`, { comment: `/**\n * A change.\n * ${line}\n */` });
     assert.deepEqual(violations([contracting('Contracts: 0.2.0')]), []);
     assert.deepEqual(violations([contracting('Contracts: 0.1.9')]), []);
     assert.equal(violations([contracting('Contracts: 0.3.0')]).length, 1);
@@ -84,25 +87,28 @@ describe('a migration is refused', () => {
 });
 
 describe('a migration passes', () => {
-  for (const sql of GOOD) it(sql, () => assert.deepEqual(violations([file(sql)]), []));
+  for (const sql of GOOD) it(sql, () => assert.deepEqual(violations([migrationSource(sql)]), []));
 
   it('when the previous release has it', () => {
-    assert.deepEqual(violations([file(`'drop table pins'`, { number: 1767225600001 })]), []);
+    assert.deepEqual(violations([migrationSource(`'drop table pins'`, { number: 1767225600001 })]), []);
   });
 
   it('when it undoes in `down` only', () => {
-    assert.deepEqual(violations([file(`'select 1'`, { down: 'drop table pins' })]), []);
+    assert.deepEqual(violations([migrationSource(`'select 1'`, { down: 'drop table pins' })]), []);
   });
 
   it('when an earlier migration of the same release created the table', () => {
-    const created = file(`'create table needles (id bigint)'`, { number: 1767225600002 });
-    const changed = file(`'alter table needles drop column id'`, { number: 1767225600003 });
+    const created = migrationSource(`'create table needles (id bigint)'`, { number: 1767225600002 });
+    const changed = migrationSource(`'alter table needles drop column id'`, { number: 1767225600003 });
     assert.deepEqual(violations([changed, created]), []);
     assert.equal(violations([changed]).length, 1);
   });
 
   it('when its new constraint holds for writes of the previous release, by a reason', () => {
     const comment = '/**\n * A change.\n * Former writes: they leave the column null.\n */';
-    assert.deepEqual(violations([file(`'alter table pins add constraint ck_pins check (a > 0)'`, { comment })]), []);
+    assert.deepEqual(
+      violations([migrationSource(`'alter table pins add constraint ck_pins check (a > 0)'`, { comment })]),
+      [],
+    );
   });
 });

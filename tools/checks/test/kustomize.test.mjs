@@ -8,10 +8,10 @@ import { UnsupportedKustomize, renderOverlay } from '../kustomize.mjs';
  * @param {string} printed
  * @returns {(...words: string[]) => string}
  */
-const printing = (printed) => (verb, folder) => (verb === 'kustomize' ? `rendered ${folder}` : printed);
+const kubectlThatPrints = (printed) => (verb, folder) => (verb === 'kustomize' ? `rendered ${folder}` : printed);
 
 it('renders with Kustomize 5', () => {
-  const kubectl = printing('Client Version: v1.32.4\nKustomize Version: v5.5.0\n');
+  const kubectl = kubectlThatPrints('Client Version: v1.32.4\nKustomize Version: v5.5.0\n');
   assert.equal(renderOverlay('production', kubectl), 'rendered production');
 });
 
@@ -29,7 +29,7 @@ for (const [printed, found] of [
 ])
   it(`is refused with ${String(printed).replaceAll('\n', ' ')}`, () => {
     assert.throws(
-      () => renderOverlay('production', printing(String(printed))),
+      () => renderOverlay('production', kubectlThatPrints(String(printed))),
       (/** @type {Error} */ error) =>
         error instanceof UnsupportedKustomize && new RegExp(found ?? '').test(error.message),
     );

@@ -24,7 +24,7 @@ const folders = [];
 afterEach(() => folders.splice(0).forEach((folder) => rmSync(folder, { recursive: true, force: true })));
 
 /** @param {Record<string, string>} files */
-function repository(files) {
+function createRepository(files) {
   const root = mkdtempSync(join(tmpdir(), 'rookery-readmes-'));
   folders.push(root);
   for (const [name, text] of Object.entries(files)) {
@@ -37,7 +37,7 @@ function repository(files) {
 
 describe('the README of a service', () => {
   it('contains nouns with their tables, and sent and received events, between hand-written parts', () => {
-    const root = repository({
+    const root = createRepository({
       'README.md': PLACES,
       'src/nests/nests.module.ts': MODULE,
       'src/nests/nest.entity.ts': NEST,
@@ -65,14 +65,14 @@ describe('the README of a service', () => {
   });
 
   it('mentions that there are no nouns or events', () => {
-    const root = repository({ 'README.md': PLACES, 'src/main.ts': '' });
+    const root = createRepository({ 'README.md': PLACES, 'src/main.ts': '' });
     const text = readmeOf(root, 'aviary', { events: [], effects: [] });
     assert.match(text, /None yet\./);
     assert.match(text, /Sends: nothing\.\n\nReads: nothing\./);
   });
 
   it('must have a place for each part', () => {
-    const root = repository({ 'README.md': '# aviary\n', 'src/main.ts': '' });
+    const root = createRepository({ 'README.md': '# aviary\n', 'src/main.ts': '' });
     assert.throws(() => readmeOf(root, 'aviary', { events, effects }), /no place for the generated part "nouns"/);
   });
 });

@@ -29,7 +29,7 @@ const SAMPLES = {
  * Runs the check. `output` has lines of the form `file:line:column: message [severity/rule]`.
  * @param {Record<string, string>} files
  */
-function check(files) {
+function checkTypesOf(files) {
   const folder = realpathSync(mkdtempSync(join(tmpdir(), 'rookery-types-')));
   after(() => rmSync(folder, { recursive: true, force: true }));
   symlinkSync(`${ROOT}node_modules`, join(folder, 'node_modules'));
@@ -47,7 +47,7 @@ function check(files) {
 
 describe('types', () => {
   it('find compile errors, and violations of rules that need types', () => {
-    const { status, output } = check(SAMPLES);
+    const { status, output } = checkTypesOf(SAMPLES);
     assert.equal(status, 1);
     const found = [
       'src/broken.ts:1:21: Expression expected. [Error/typescript(TS1109)]',
@@ -62,6 +62,6 @@ describe('types', () => {
   });
 
   it('accept correct files', () => {
-    assert.equal(check({ 'src/right.ts': RIGHT, 'test/right.ts': RIGHT }).status, 0);
+    assert.equal(checkTypesOf({ 'src/right.ts': RIGHT, 'test/right.ts': RIGHT }).status, 0);
   });
 });

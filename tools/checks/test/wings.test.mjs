@@ -16,7 +16,7 @@ afterEach(() => folders.splice(0).forEach((folder) => rmSync(folder, { recursive
  * Creates a service with these files below `src`, and with a module for each wing.
  * @param {Record<string, string>} files
  */
-function service(files) {
+function createService(files) {
   const folder = mkdtempSync(join(tmpdir(), 'rookery-wings-'));
   folders.push(folder);
   const wings = new Set(Object.keys(files).map((name) => name.split('/')[0]));
@@ -46,7 +46,7 @@ describe('owners of tables', () => {
   ];
   for (const [name, text] of refused) {
     it(`refuses another wing that ${name}`, () => {
-      const broken = ownershipOf(service({ 'nests/nest.entity.ts': NEST, 'birds/birds.service.ts': text }));
+      const broken = ownershipOf(createService({ 'nests/nest.entity.ts': NEST, 'birds/birds.service.ts': text }));
       assert.match(broken.join('\n'), /birds writes nests, which nests owns/);
     });
   }
@@ -59,14 +59,14 @@ describe('owners of tables', () => {
       'eggs/egg-removal.ts': "export const attachedEggs = attachedTo({ table: 'eggs' });",
       'eggs/egg.kind.ts': 'export const eggKind = { attached: [attachedEggs] };',
     };
-    const [sentence = '', ...more] = unnamedAttachments(service(files));
+    const [sentence = '', ...more] = unnamedAttachments(createService(files));
     assert.match(sentence, /nest-removal.ts:1 attaches a table, which @Attaches in the module of nests does not name/);
     assert.deepEqual(more, []);
   });
 
   it('refuses an attachment whose table no text names', () => {
     const files = { 'nests/nest.entity.ts': NEST, 'nests/nest-removal.ts': 'attachedTo({ table, project: x });' };
-    assert.match(ownershipOf(service(files)).join('\n'), /writes a table without naming it in the text/);
+    assert.match(ownershipOf(createService(files)).join('\n'), /writes a table without naming it in the text/);
   });
 
   /** @type {[name: string, text: string][]} */
@@ -79,7 +79,7 @@ describe('owners of tables', () => {
   for (const [name, text] of free) {
     it(`accepts another wing that ${name}`, () => {
       const files = { 'nests/nest.entity.ts': NEST, 'birds/birds.service.ts': text };
-      assert.deepEqual(ownershipOf(service(files)), []);
+      assert.deepEqual(ownershipOf(createService(files)), []);
     });
   }
 
@@ -89,7 +89,7 @@ describe('owners of tables', () => {
     /** @type {(birds: string, nests: string) => string} */
     const misplaced = (birds, nests) =>
       misplacedEntities(
-        service({ 'nests/nest.entity.ts': NEST, 'nests/nests.module.ts': nests, 'birds/birds.module.ts': birds }),
+        createService({ 'nests/nest.entity.ts': NEST, 'nests/nests.module.ts': nests, 'birds/birds.module.ts': birds }),
       ).join('\n');
     assert.equal(misplaced('', owns('Nest')), '');
     assert.match(misplaced('', ''), /declares Nest, which @Owns in the module of nests does not name/);
@@ -98,26 +98,26 @@ describe('owners of tables', () => {
 
   it('refuses two writers of a table without an entity, and takes a single writer as the owner', () => {
     const eggs = "const lay = 'insert into eggs (id) values ($1)';";
-    const alone = service({ 'nests/nests.service.ts': eggs });
+    const alone = createService({ 'nests/nests.service.ts': eggs });
     assert.equal(tableOwners(alone).tables.get('eggs')?.owner, 'nests');
-    const shared = service({ 'nests/nests.service.ts': eggs, 'birds/birds.service.ts': eggs });
+    const shared = createService({ 'nests/nests.service.ts': eggs, 'birds/birds.service.ts': eggs });
     assert.match(ownershipOf(shared).join('\n'), /eggs, which has no single owner/);
   });
 
   it('refuses a write whose table the text does not name', () => {
-    const hidden = service({ 'nests/nests.service.ts': 'const drop = `delete from ${table} where id = $1`;' });
+    const hidden = createService({ 'nests/nests.service.ts': 'const drop = `delete from ${table} where id = $1`;' });
     assert.match(ownershipOf(hidden).join('\n'), /writes a table without naming it in the text/);
   });
 
   it('refuses a service that writes a table of a library', () => {
-    const outbox = service({ 'nests/nests.service.ts': "const add = 'insert into outbox (id) values ($1)';" });
+    const outbox = createService({ 'nests/nests.service.ts': "const add = 'insert into outbox (id) values ($1)';" });
     assert.match(ownershipOf(outbox, new Set(['outbox'])).join('\n'), /which belongs to a library/);
   });
 });
 
 describe('wings', () => {
   it('refuses a circle over different files, also of types', () => {
-    const folder = service({
+    const folder = createService({
       'nests/nests.service.ts': "import { Bird } from '../birds/bird';",
       'birds/bird.ts': 'export class Bird {}',
       'birds/flying/flight.ts': "import type { Egg } from '../../eggs/egg';",
@@ -129,7 +129,7 @@ describe('wings', () => {
   });
 
   it('accepts layers of wings, and a module of the service that imports all of them', () => {
-    const folder = service({
+    const folder = createService({
       'nests/nests.service.ts': "import { Bird } from '../birds/bird';",
       'birds/bird.ts': 'export class Bird {}',
     });
@@ -141,7 +141,7 @@ describe('wings', () => {
   });
 
   it('refuses a wing without a module', () => {
-    const folder = service({ 'nests/nest.ts': '' });
+    const folder = createService({ 'nests/nest.ts': '' });
     rmSync(join(folder, 'src/nests/nests.module.ts'));
     assert.match(circlesOf(folder).join('\n'), /nests has no nests\.module\.ts/);
   });
@@ -210,7 +210,7 @@ describe('districts', () => {
 describe('rooms', () => {
   it('of a library use each other without a circle', () => {
     const files = { 'sql/row.ts': "import '../work/tx';", 'work/tx.ts': "import type { Row } from '../sql/row';" };
-    assert.match(roomViolationsOf(service(files)).join('\n'), /sql, work use each other/);
-    assert.deepEqual(roomViolationsOf(service({ ...files, 'sql/row.ts': '' })), []);
+    assert.match(roomViolationsOf(createService(files)).join('\n'), /sql, work use each other/);
+    assert.deepEqual(roomViolationsOf(createService({ ...files, 'sql/row.ts': '' })), []);
   });
 });

@@ -49,14 +49,14 @@ function rookery(words, { input = '', env = {} } = {}) {
 }
 
 /** @param {string[]} words */
-async function json(...words) {
+async function rookeryJson(...words) {
   const { status, stdout, stderr } = await rookery([...words, '--json']);
   assert.equal(status, 0, stderr);
   return JSON.parse(stdout);
 }
 
 /** @param {string} path @param {string} token */
-const get = (path, token) => fetch(`${estate.baseUrl}/api/v4${path}`, { headers: { 'private-token': token } });
+const getFromApi = (path, token) => fetch(`${estate.baseUrl}/api/v4${path}`, { headers: { 'private-token': token } });
 
 describe('npx rookery', () => {
   it('shows the state of each process as a table and as JSON', async () => {
@@ -64,19 +64,19 @@ describe('npx rookery', () => {
     assert.equal(table.status, 0, table.stderr);
     assert.match(table.stdout, /^process +state +pid/);
     assert.match(table.stdout, /^collaboration +ready +\d+ +0 +0 +-$/m);
-    const states = await json('status');
+    const states = await rookeryJson('status');
     assert.deepEqual(new Set(states.map((/** @type {any} */ one) => one.state)), new Set(['ready']));
     assert.equal(states.length, 8);
     assert.equal(states.find((/** @type {any} */ one) => one.process === 'package').pid, estate.pids['package']);
   });
 
   it('creates users and tokens that work, and lists projects', async () => {
-    const wren = await json('users', 'create', '--username', 'wren', '--email', 'wren@example.com');
+    const wren = await rookeryJson('users', 'create', '--username', 'wren', '--email', 'wren@example.com');
     assert.deepEqual(wren, { id: wren.id, username: 'wren', email: 'wren@example.com' });
     const made = await rookery(['tokens', 'create', '--user', 'wren', '--name', 'ci', '--scopes', 'api,read_user']);
     assert.equal(made.status, 0, made.stderr);
     const token = made.stdout.trim();
-    const user = /** @type {any} */ (await (await get('/user', token)).json());
+    const user = /** @type {any} */ (await (await getFromApi('/user', token)).json());
     assert.deepEqual([user.username, user.name, user.is_admin ?? false], ['wren', 'wren', false]);
     for (const name of ['eggs', 'twigs', 'nest'])
       await fetch(`${estate.baseUrl}/api/v4/projects`, {
@@ -85,7 +85,7 @@ describe('npx rookery', () => {
         body: new URLSearchParams({ name }),
       });
     const paths = async (/** @type {string[]} */ ...words) =>
-      (await json('projects', ...words)).map((/** @type {any} */ project) => project.path);
+      (await rookeryJson('projects', ...words)).map((/** @type {any} */ project) => project.path);
     assert.deepEqual(await paths('--limit', '2'), ['wren/nest', 'wren/twigs']);
     assert.deepEqual(await paths('--search', 'egg'), ['wren/eggs']);
     const owl = ['users', 'create', '--username', 'owl', '--email', 'owl@example.com', '--admin', '--password-stdin'];
@@ -118,7 +118,7 @@ describe('npx rookery', () => {
          E'broken \\x1b[31m\\nstack', 'open' from generate_series(1, 2) n`,
     );
     await database.end();
-    const [first, second] = await json('dead-letters', 'list');
+    const [first, second] = await rookeryJson('dead-letters', 'list');
     assert.deepEqual(
       [first.service, first.effect, first.state, first.error],
       ['package', 'unknown-effect', 'open', 'broken \x1b[31m'],
@@ -142,7 +142,7 @@ describe('npx rookery', () => {
   });
 
   it('rebuilds the copies of the directory, and sends events again', async () => {
-    const { epoch, services } = await json('rebuild');
+    const { epoch, services } = await rookeryJson('rebuild');
     assert.deepEqual(services, ['collaboration', 'import', 'package', 'admin']);
     const database = new pg.Client({ connectionString: estate.databases['import'] });
     await database.connect();
@@ -153,11 +153,11 @@ describe('npx rookery', () => {
   });
 
   it('finds no problem with a new estate, and the service that is stopped', async () => {
-    const findings = await json('doctor');
+    const findings = await rookeryJson('doctor');
     const bad = findings.filter((/** @type {any} */ one) => one.verdict === 'problem');
     assert.deepEqual(bad, []);
     assert.ok(findings.some((/** @type {any} */ one) => one.about.startsWith('RATE_LIMITS=off')));
-    assert.equal((await json('service', 'stop', 'package')).name, 'package');
+    assert.equal((await rookeryJson('service', 'stop', 'package')).name, 'package');
     const [status, sick] = await Promise.all([
       rookery(['status']),
       rookery(['doctor'], { env: { MAILER_RETRY_FRST_MS: '1' } }),
@@ -173,7 +173,7 @@ describe('npx rookery', () => {
   it('saves and lists states', async () => {
     assert.match((await rookery(['snapshot', 'save', 'birds'])).stdout, /^saved birds in [\d.]+ s\n$/);
     assert.deepEqual(
-      (await json('snapshot', 'list')).map((/** @type {any} */ one) => one.name),
+      (await rookeryJson('snapshot', 'list')).map((/** @type {any} */ one) => one.name),
       ['birds', 'initial'],
     );
   });

@@ -6,8 +6,8 @@
  * @import { NatsConnection } from 'nats'
  * @import { NatsServer } from '../../servers/nats.mjs'
  * @import { Client, Person } from '../client.mjs'
- * @typedef {{ person: Person, group: number, project: number }} Nest
- * @typedef {Nest & { before: Record<string, unknown[]> }} SettledNest
+ * @typedef {{ person: Person, group: number, project: number }} TargetData
+ * @typedef {TargetData & { before: Record<string, unknown[]> }} TargetDataBefore
  */
 import { randomUUID } from 'node:crypto';
 import { connect } from 'nats';
@@ -18,8 +18,8 @@ import { SERVICES } from '../../processes/environment.mjs';
 const DELETIONS = ['identity.user.deleted.v1', 'identity.project.deleted.v1', 'identity.group.deleted.v1'];
 
 /**
- * Shape: `attempts`, `through` (successful ones), `refused` (effects of forged events), `lost` resources; `wrong` is the number
- * of violations.
+ * Runs the drill. Returns numbers of `attempts`, of successful ones (`through`), of `refused` effects of forged events,
+ * and of `lost` resources. `wrong` is the number of violations.
  * @param {Client} client
  */
 export async function run(client) {
@@ -48,10 +48,10 @@ class BusDoor {
   }
 
   async open() {
-    this.operator = await this.#enter(new URL(this.nats.urlOf('operator')));
+    this.operator = await this.#connectAs(new URL(this.nats.urlOf('operator')));
   }
 
-  async #manager() {
+  async #openManager() {
     return /** @type {NatsConnection} */ (this.operator).jetstreamManager();
   }
 
@@ -60,7 +60,7 @@ class BusDoor {
   }
 
   /** @param {URL} url */
-  #enter({ host, username, password }) {
+  #connectAs({ host, username, password }) {
     return connect({ servers: host, user: username, pass: password, inboxPrefix: `_INBOX_${username}`, timeout: 2000 });
   }
 
@@ -68,7 +68,7 @@ class BusDoor {
    * @param {boolean} isThrough
    * @param {string} attempt
    */
-  #count(isThrough, attempt) {
+  #countAttempt(isThrough, attempt) {
     this.facts.attempts += 1;
     if (!isThrough) return;
     this.facts.through += 1;
@@ -82,7 +82,7 @@ class BusDoor {
 
   /**
    * Creates a user with every kind of data, and a genuine deletion event of each kind as a template for forged ones.
-   * @returns {Promise<SettledNest>}
+   * @returns {Promise<TargetDataBefore>}
    */
   async settle() {
     const { client } = this;
@@ -94,16 +94,16 @@ class BusDoor {
     await client.made(`/projects/${project.id}/issues/1/notes`, { body: `@${person.username} word` });
     const rule = { package_name_pattern: '@nest/*', package_type: 'npm', minimum_access_level_for_push: 'maintainer' };
     await client.made(`/projects/${project.id}/packages/protection/rules`, rule, person.token);
-    await this.#removeForGood();
+    await this.#deleteUserAndGroup();
     const nest = { person, group: group.id, project: project.id };
     await until('the nest has its to-dos and feed', async () => {
-      const { todos, feed } = await this.#shownOf(nest);
+      const { todos, feed } = await this.#visibleIdsOf(nest);
       return todos.length > 0 && feed.length >= 3;
     });
-    return { ...nest, before: await this.#shownOf(nest) };
+    return { ...nest, before: await this.#visibleIdsOf(nest) };
   }
 
-  async #removeForGood() {
+  async #deleteUserAndGroup() {
     const { client } = this;
     const person = await client.person('leaver');
     await client.done(204, 'DELETE', `/users/${person.id}`);
@@ -114,20 +114,20 @@ class BusDoor {
     const { full_path: marked } = await client.done(200, 'GET', `/groups/${group.id}`);
     await client.done(202, 'DELETE', `/groups/${group.id}?permanently_remove=true&full_path=${marked}`);
     for (const subject of DELETIONS)
-      await until(`${subject} is published`, () => this.#lastOf(subject).then(Boolean, () => false));
+      await until(`${subject} is published`, () => this.#lastEventOf(subject).then(Boolean, () => false));
   }
 
   /** @param {string} subject */
-  async #lastOf(subject) {
-    const message = await (await this.#manager()).streams.getMessage('IDENTITY', { last_by_subj: subject });
+  async #lastEventOf(subject) {
+    const message = await (await this.#openManager()).streams.getMessage('IDENTITY', { last_by_subj: subject });
     return message && JSON.parse(message.string());
   }
 
   /**
    * Ids of visible resources by kind.
-   * @param {Nest} nest
+   * @param {TargetData} nest
    */
-  async #shownOf({ person: { token }, project }) {
+  async #visibleIdsOf({ person: { token }, project }) {
     /**
      * @param {string} path
      * @returns {Promise<unknown[]>}
@@ -155,7 +155,7 @@ class BusDoor {
       { user: 'operator', pass: '' },
     ]) {
       const connection = await connect({ servers: host, timeout: 2000, reconnect: false, ...login }).catch(() => null);
-      this.#count(connection !== null, `a stranger as ${JSON.stringify(login)}`);
+      this.#countAttempt(connection !== null, `a stranger as ${JSON.stringify(login)}`);
       await connection?.close();
     }
   }
@@ -165,23 +165,23 @@ class BusDoor {
    * @param {string} name
    */
   async service(name) {
-    const connection = await this.#enter(new URL(this.nats.urlOf(name)));
+    const connection = await this.#connectAs(new URL(this.nats.urlOf(name)));
     for (const other of SERVICES.filter((one) => one !== name)) {
-      for (const subject of await this.#callsOn(other)) {
+      for (const subject of await this.#forbiddenSubjectsOf(other)) {
         const answer = connection.request(subject, '{}', { timeout: 500 });
-        this.#count(!(await isForbidden(answer)), `${name} on ${subject}`);
+        this.#countAttempt(!(await isForbidden(answer)), `${name} on ${subject}`);
       }
-      for (const subject of [`${other}.>`, `_INBOX_${other}.>`]) await this.#listen(connection, name, subject);
+      for (const subject of [`${other}.>`, `_INBOX_${other}.>`]) await this.#trySubscribe(connection, name, subject);
     }
-    for (const subject of ['>', '$JS.>', '_INBOX.>']) await this.#listen(connection, name, subject);
+    for (const subject of ['>', '$JS.>', '_INBOX.>']) await this.#trySubscribe(connection, name, subject);
     await connection.close();
   }
 
   /** @param {string} service */
-  async #callsOn(service) {
+  async #forbiddenSubjectsOf(service) {
     const stream = service.toUpperCase();
     const own = await (
-      await this.#manager()
+      await this.#openManager()
     ).consumers
       .list(stream)
       .next()
@@ -210,26 +210,26 @@ class BusDoor {
    * @param {string} name
    * @param {string} subject
    */
-  async #listen(connection, name, subject) {
+  async #trySubscribe(connection, name, subject) {
     const subscription = connection.subscribe(subject);
     const refusal = subscription.closed.then((error) => error ?? true);
     await connection.flush();
     // The server reports refusals before the flush; allowed subscriptions stay open.
     const isClosed = await Promise.race([refusal, connection.flush().then(() => null)]);
-    this.#count(isClosed === null && !subscription.isClosed(), `${name} subscribes to ${subject}`);
+    this.#countAttempt(isClosed === null && !subscription.isClosed(), `${name} subscribes to ${subject}`);
     subscription.unsubscribe();
   }
 
   /**
    * Publishes with identity's own key, as an attacker would: about existing resources, with and without a directory version.
-   * @param {SettledNest} nest
+   * @param {TargetDataBefore} nest
    */
   async forgeEvents(nest) {
-    const connection = await this.#enter(new URL(this.nats.urlOf('identity')));
+    const connection = await this.#connectAs(new URL(this.nats.urlOf('identity')));
     const ids = [nest.person.id, nest.project, nest.group];
     const forged = [];
     for (const [index, subject] of DELETIONS.entries()) {
-      const pattern = await this.#lastOf(subject);
+      const pattern = await this.#lastEventOf(subject);
       const key = Object.keys(pattern.data)[0] ?? '';
       for (const isOld of [false, true]) {
         const data = { ...pattern.data, [key]: ids[index] };
@@ -241,16 +241,16 @@ class BusDoor {
       }
     }
     await connection.close();
-    await this.#untilHandled(forged);
-    await this.#compare(nest);
+    await this.#waitUntilHandled(forged);
+    await this.#compareVisibleIds(nest);
   }
 
   /**
    * Waits until each effect of the events, in every service, has refused or processed them.
    * @param {{ id: string, subject: string }[]} forged
    */
-  async #untilHandled(forged) {
-    const consumers = await (await this.#manager()).consumers.list('IDENTITY').next();
+  async #waitUntilHandled(forged) {
+    const consumers = await (await this.#openManager()).consumers.list('IDENTITY').next();
     for (const [service, url] of Object.entries(this.client.estate.databases)) {
       const database = new pg.Client({ connectionString: url });
       await database.connect();
@@ -272,10 +272,10 @@ class BusDoor {
     }
   }
 
-  /** @param {SettledNest} nest */
-  async #compare(nest) {
+  /** @param {TargetDataBefore} nest */
+  async #compareVisibleIds(nest) {
     /** @type {Record<string, unknown[]>} */
-    const after = await this.#shownOf(nest);
+    const after = await this.#visibleIdsOf(nest);
     for (const [kind, ids] of Object.entries(nest.before)) {
       const lost = ids.filter((id) => !after[kind]?.includes(id));
       this.facts.lost += lost.length;

@@ -19,17 +19,18 @@ const SEARCHES = ['b'.padStart(255, 'a'), 'aa '.repeat(85), 'ö'.repeat(255), 'b
 const EXPECTED = [200, 400, 429];
 
 /**
- * Shape: `statuses` of the callers, `innocent` answers of other users, `wrong` is the number of violations in both.
+ * Runs the drill. Returns `statuses` of the callers and the number of answers to other users (`innocent`). `wrong` is
+ * the number of violations in both.
  * @param {Client} client
  */
 export async function run(client) {
-  const drill = new Searches(client);
+  const drill = new CostlySearches(client);
   await drill.open();
   await drill.send();
   return drill.facts;
 }
 
-class Searches {
+class CostlySearches {
   facts = {
     /** @type {Record<string, number>} */
     statuses: {},
@@ -70,20 +71,23 @@ class Searches {
   }
 
   async send() {
-    const callers = Array.from({ length: CALLERS }, (_, index) => this.#call(index));
-    const others = this.innocents.map((person, index) => this.#work(person, index));
+    const callers = Array.from({ length: CALLERS }, (_, index) => this.#searchUntilOver(index));
+    const others = this.innocents.map((person, index) => this.#readUntilOver(person, index));
     await delay(SECONDS * 1000);
     this.isOver = true;
     await Promise.all([...callers, ...others]);
   }
 
   /** @param {number} index */
-  async #call(index) {
+  async #searchUntilOver(index) {
     for (let count = index; !this.isOver; count += 1) {
       const search = encodeURIComponent(SEARCHES[count % SEARCHES.length] ?? '');
       const list = `/projects/${this.project}/${count % 2 === 0 ? 'milestones' : 'issues'}?per_page=100`;
       // One in eight is a page of all rows.
-      const status = await this.#from(`127.0.1.${1 + index}`, count % 8 === 0 ? list : `${list}&search=${search}`);
+      const status = await this.#statusFrom(
+        `127.0.1.${1 + index}`,
+        count % 8 === 0 ? list : `${list}&search=${search}`,
+      );
       this.facts.statuses[status] = (this.facts.statuses[status] ?? 0) + 1;
       if (!EXPECTED.includes(status)) this.#complain(`${list} of a caller: ${status}`);
       // A refused caller waits a moment, so that it does not retry ten thousand times a second.
@@ -97,7 +101,7 @@ class Searches {
    * @param {string} path
    * @returns {Promise<number>}
    */
-  #from(localAddress, path) {
+  #statusFrom(localAddress, path) {
     return new Promise((resolve, reject) => {
       const request = get(`${this.client.estate.baseUrl}/api/v4${path}`, { localAddress }, (response) => {
         response
@@ -114,7 +118,7 @@ class Searches {
    * @param {Person} person
    * @param {number} index
    */
-  async #work({ token }, index) {
+  async #readUntilOver({ token }, index) {
     const issues = `/projects/${this.project}/issues`;
     const reads = [
       `${issues}/1/notes`,

@@ -5,9 +5,9 @@
  * reliability 4.2 (7).
  *
  * @import { Client, Person } from '../client.mjs'
- * @typedef {(client: Client, project: number, person: Person) => Promise<unknown>} Take
- * @typedef {{ prepare(client: Client, project: number, people: Person[]): unknown, take: Take, visibility?: string,
- *   internal?: boolean }} Way
+ * @typedef {(client: Client, project: number, person: Person) => Promise<unknown>} RevokeAccess
+ * @typedef {{ prepare(client: Client, project: number, people: Person[]): unknown, take: RevokeAccess,
+ *   visibility?: string, internal?: boolean }} RevocationWay
  */
 import { setTimeout as delay } from 'node:timers/promises';
 import pg from 'pg';
@@ -18,36 +18,37 @@ const LOSERS = 4;
 /** Time for which a note must wait for the copy: longer than the wait before identity is asked, and than a commit. Units: ms. */
 const HELD_MS = 1500;
 
-/** @type {(take: Take, more?: { internal?: boolean }) => Way} */
-const ofMembers = (take, more = {}) => ({
+/** @type {(take: RevokeAccess, more?: { internal?: boolean }) => RevocationWay} */
+const wayOfMembers = (take, more = {}) => ({
   prepare: (client, project, people) => client.join(project, people, 20),
   take,
   ...more,
 });
-/** @type {(visibility: string, take: Take) => Way} */
-const ofAllUsers = (visibility, take) => ({ visibility, prepare: () => {}, take });
+/** @type {(visibility: string, take: RevokeAccess) => RevocationWay} */
+const wayOfAllUsers = (visibility, take) => ({ visibility, prepare: () => {}, take });
 /**
  * Ways in which users lose access to a project.
- * @type {Record<string, Way>}
+ * @type {Record<string, RevocationWay>}
  */
 const WAYS = {
-  removed: ofMembers((client, project, { id }) => client.done(204, 'DELETE', `/projects/${project}/members/${id}`)),
-  blocked: ofMembers((client, _, { id }) => client.done(201, 'POST', `/users/${id}/block`)),
-  demoted: ofMembers(
+  removed: wayOfMembers((client, project, { id }) => client.done(204, 'DELETE', `/projects/${project}/members/${id}`)),
+  blocked: wayOfMembers((client, _, { id }) => client.done(201, 'POST', `/users/${id}/block`)),
+  demoted: wayOfMembers(
     (client, project, { id }) =>
       client.done(200, 'PUT', `/projects/${project}/members/${id}`, { json: { access_level: 10 } }),
     { internal: true },
   ),
-  hidden: ofAllUsers('public', (client, project) =>
+  hidden: wayOfAllUsers('public', (client, project) =>
     client.done(200, 'PUT', `/projects/${project}`, { json: { visibility: 'private' } }),
   ),
-  external: ofAllUsers('internal', (client, _, { id }) =>
+  external: wayOfAllUsers('internal', (client, _, { id }) =>
     client.done(200, 'PUT', `/users/${id}`, { json: { external: true } }),
   ),
 };
 
 /**
- * Shape: `notified` counts notifications of users who kept their access, `wrong` those of users who lost it.
+ * Runs the drill. `notified` counts notifications of users who kept their access. `wrong` counts those of users who
+ * lost it.
  * @param {Client} client
  */
 export async function run(client) {
@@ -84,7 +85,7 @@ class HeldCopy {
 
   /**
    * @param {string} wayName
-   * @param {Way} way
+   * @param {RevocationWay} way
    * @param {boolean} isHeld
    */
   async round(wayName, { prepare, take, visibility, internal = false }, isHeld) {

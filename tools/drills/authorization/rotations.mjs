@@ -4,7 +4,7 @@
  * Source: reference identity-and-import 4.8.
  *
  * @import { Answer, Client, Person } from '../client.mjs'
- * @typedef {(client: Client, owner: Person) => Promise<{ id: number, path: string, token: string }>} Way
+ * @typedef {(client: Client, owner: Person) => Promise<{ id: number, path: string, token: string }>} CreateToken
  */
 import pg from 'pg';
 import { until } from '../client.mjs';
@@ -21,8 +21,9 @@ const REVOKED = 'Token was revoked. You have to re-authorize from the user.';
 
 const wanted = { name: 'spun', scopes: ['api'] };
 /**
- * The ways to rotate a token. Shape: `{ id, path, token }`, with the credential of the caller.
- * @type {Record<string, Way>}
+ * The ways to rotate a token. Each creates one and returns `{ id, path, token }`, with the credential of the caller as
+ * `token`.
+ * @type {Record<string, CreateToken>}
  */
 const WAYS = {
   personal: async (client, { id, token }) => {
@@ -50,11 +51,12 @@ const WAYS = {
 };
 
 /**
- * Shape: `statuses` of the rotations, `innocent` answers of other users, `wrong` is the number of violations in both.
+ * Runs the drill. Returns `statuses` of the rotations and the number of answers to other users (`innocent`). `wrong` is
+ * the number of violations in both.
  * @param {Client} client
  */
 export async function run(client) {
-  const drill = new Rotations(client);
+  const drill = new RotationDrill(client);
   await drill.open();
   try {
     for (let round = 1; round <= ROUNDS; round += 1)
@@ -65,7 +67,7 @@ export async function run(client) {
   return drill.facts;
 }
 
-class Rotations {
+class RotationDrill {
   facts = {
     rounds: 0,
     /** @type {Record<string, number>} */
@@ -112,19 +114,19 @@ class Rotations {
 
   /**
    * @param {string} name
-   * @param {Way} way
+   * @param {CreateToken} way
    * @param {boolean} isHeld
    */
   async round(name, way, isHeld) {
     const { id, path, token } = await way(this.client, /** @type {Person} */ (this.owner));
     this.isOver = false;
-    const work = this.innocents.map((tokens, index) => this.#work(tokens, index));
-    if (isHeld) await this.#hold(id);
+    const work = this.innocents.map((tokens, index) => this.#readUntilOver(tokens, index));
+    if (isHeld) await this.#lockToken(id);
     const rotations = Promise.all(
       Array.from({ length: AT_ONCE }, () => this.client.api('POST', path, { token })),
     ).finally(() => (this.isOver = true));
-    if (isHeld) await this.#letOthersWork();
-    this.#verify(name, await rotations);
+    if (isHeld) await this.#releaseAfterOthersWork();
+    this.#verifyAnswers(name, await rotations);
     await Promise.all(work);
   }
 
@@ -133,7 +135,7 @@ class Rotations {
    * @param {string[]} tokens
    * @param {number} index
    */
-  async #work(tokens, index) {
+  async #readUntilOver(tokens, index) {
     const reads = ['/user', `/projects/${this.project}`, `/projects/${this.project}/issues`];
     for (let count = index; !this.isOver; count += 1) {
       const from = performance.now();
@@ -146,12 +148,12 @@ class Rotations {
   }
 
   /** @param {number} tokenId */
-  async #hold(tokenId) {
+  async #lockToken(tokenId) {
     await this.holder.query('begin');
     await this.holder.query('select id from access_tokens where id = $1 for update', [tokenId]);
   }
 
-  async #letOthersWork() {
+  async #releaseAfterOthersWork() {
     try {
       await until('rotations wait', async () => {
         const { rows } = await this.observer.query(
@@ -170,7 +172,7 @@ class Rotations {
    * @param {string} way
    * @param {Answer[]} answers
    */
-  #verify(way, answers) {
+  #verifyAnswers(way, answers) {
     this.facts.rounds += 1;
     for (const { status } of answers) this.facts.statuses[status] = (this.facts.statuses[status] ?? 0) + 1;
     const winners = answers.filter(({ status }) => status === 200).length;

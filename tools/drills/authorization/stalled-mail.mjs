@@ -28,14 +28,14 @@ const WAYS = {
   private: (client, project) => client.done(200, 'PUT', `/projects/${project}`, { json: { visibility: 'private' } }),
 };
 
-/** Starts the mail server of the estate. Shape: `env` for the estate. */
+/** Starts the mail server of the estate. `env` contains settings for the estate. */
 export async function prepare() {
   const server = await startStallingServer();
   return { env: { SMTP_URL: server.url }, server };
 }
 
 /**
- * Shape: `notified` is the number of notified members, `wrong` that of notified other users.
+ * Runs the drill. `notified` is the number of notified members. `wrong` is the number of other users who were notified.
  * @param {Client} client
  * @param {{ server: StallingServer }} prepared
  */
@@ -44,7 +44,7 @@ export async function run(client, { server }) {
   const database = new pg.Client({ connectionString: client.estate.databases['collaboration'] });
   await database.connect();
   try {
-    for (const [name, way] of Object.entries(WAYS)) await round(client, { name, way, server, database }, facts);
+    for (const [name, way] of Object.entries(WAYS)) await runRound(client, { name, way, server, database }, facts);
   } finally {
     await database.end();
   }
@@ -57,7 +57,7 @@ export async function run(client, { server }) {
  *   database: pg.Client }} round
  * @param {{ rounds: number, notified: number, dropped: number, wrong: number, examples: string[] }} facts
  */
-async function round(client, { name, way, server, database }, facts) {
+async function runRound(client, { name, way, server, database }, facts) {
   const project = await client.projectWithIssue(name, 'public');
   // E-mails are sent in the order in which the users were created.
   const members = await client.people(MEMBERS, `member-${name}`);

@@ -20,7 +20,7 @@ export class Balancer extends Proxy {
   #turn = 0;
 
   constructor() {
-    super(() => this.#next());
+    super(() => this.#nextReplica());
   }
 
   get url() {
@@ -30,7 +30,7 @@ export class Balancer extends Proxy {
   /** @param {ServiceProcess[]} replicas */
   balance(replicas) {
     this.#replicas = replicas;
-    this.checking ??= this.#check();
+    this.checking ??= this.#checkReplicas();
   }
 
   /** @param {ServiceProcess} replica */
@@ -44,13 +44,13 @@ export class Balancer extends Proxy {
     await super.close();
   }
 
-  #next() {
+  #nextReplica() {
     const ready = [...this.#ready];
     const replica = ready[(this.#turn += 1) % ready.length];
     return replica ? { host: '127.0.0.1', port: Number(replica.env['PORT']) } : null;
   }
 
-  async #check() {
+  async #checkReplicas() {
     while (!this.isClosed) {
       for (const replica of this.#replicas) {
         const answers = await fetch(`${replica.managementUrl}/-/health/ready`, { signal: AbortSignal.timeout(1000) })

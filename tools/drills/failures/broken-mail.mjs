@@ -28,8 +28,9 @@ const BUSY_FACTOR = 2;
 const AGAIN_WITHIN_MS = 120_000;
 
 /**
- * Shape: `calmMs` is the duration without faults, `slowestInnocentMs` that of unaffected recipients. `late`, `missing` (also
- * those with two message ids) and `attacked` (with a foreign header) are counts; `wrong` is the number of violations.
+ * Runs the drill. `calmMs` is the duration without faults, `slowestInnocentMs` that of unaffected recipients. `late`,
+ * `missing` (also those with two message ids) and `attacked` (with a foreign header) are counts. `wrong` is the number
+ * of violations.
  * @param {Client} client
  * @param {{ server: StallingServer }} prepared
  */
@@ -47,7 +48,7 @@ export async function run(client, { server }) {
     wrong: 0,
   };
   const project = await client.projectWithIssue('broken', 'private');
-  const people = await peopleOf(client);
+  const people = await createRecipients(client);
   for (let first = 0; first < people.length; first += 50)
     await client.join(project, people.slice(first, first + 50), 30);
   // The drill counts e-mails about notes only, so those about the new membership must arrive before them.
@@ -55,9 +56,11 @@ export async function run(client, { server }) {
     people.every(({ email }) => server.messages.some(({ to }) => to.includes(email))),
   );
   const body = people.map(({ username }) => `@${username}`).join(' ');
-  facts.calmMs = await calm(server, people, () => client.made(`/projects/${project}/issues/1/notes`, { body }));
+  facts.calmMs = await measureCalmMs(server, people, () =>
+    client.made(`/projects/${project}/issues/1/notes`, { body }),
+  );
   const soonMs = Math.max(SOON_MS, BUSY_FACTOR * facts.calmMs);
-  const fates = new Map(people.map(({ email }, index) => [email, faultOf(index)]));
+  const fates = new Map(people.map(({ email }, index) => [email, faultOfRecipient(index)]));
   const met = new Set();
   server.answer = (stage, email) => {
     const fault = fates.get(email);
@@ -74,7 +77,7 @@ export async function run(client, { server }) {
   const note = await client.made(`/projects/${project}/issues/1/notes`, { body: `${body} ${attack}` });
   /** @param {string} email */
   const of = (email) => server.messages.filter(({ to, at }) => to.includes(email) && at >= from);
-  const reached = people.filter((_, index) => faultOf(index) !== 'unknown');
+  const reached = people.filter((_, index) => faultOfRecipient(index) !== 'unknown');
   await until(
     'all recipients are notified',
     () => reached.every(({ email }) => of(email).length > 0),
@@ -82,15 +85,16 @@ export async function run(client, { server }) {
   ).catch(() => {});
   for (const [index, { email }] of people.entries()) {
     const got = of(email);
-    if (faultOf(index) === 'unknown' ? got.length > 0 : new Set(got.map(({ id }) => id)).size !== 1) facts.missing += 1;
+    if (faultOfRecipient(index) === 'unknown' ? got.length > 0 : new Set(got.map(({ id }) => id)).size !== 1)
+      facts.missing += 1;
     if (got.some(({ to, head }) => to.length !== 1 || /^(bcc|x-attack):/im.test(head))) facts.attacked += 1;
-    if (faultOf(index) !== 'none') continue;
+    if (faultOfRecipient(index) !== 'none') continue;
     facts.innocents += 1;
     const ms = Math.min(...got.map(({ at }) => at)) - from;
     facts.slowestInnocentMs = Math.max(facts.slowestInnocentMs, ms);
     if (ms > soonMs) facts.late += 1;
   }
-  facts.states = await statesOf(client, note.id);
+  facts.states = await mailCountsByState(client, note.id);
   const wrongStates =
     (facts.states['sent'] ?? 0) !== RECIPIENTS - UNKNOWN || facts.states['failed'] !== UNKNOWN ? 1 : 0;
   facts.wrong = facts.late + facts.missing + facts.attacked + wrongStates;
@@ -103,7 +107,7 @@ export async function run(client, { server }) {
  * @param {Recipient[]} people
  * @param {() => Promise<unknown>} write
  */
-async function calm(server, people, write) {
+async function measureCalmMs(server, people, write) {
   const from = Date.now();
   await write();
   const notified = () => new Set(server.messages.filter(({ at }) => at >= from).flatMap(({ to }) => to));
@@ -112,7 +116,7 @@ async function calm(server, people, write) {
 }
 
 /** @param {number} index */
-function faultOf(index) {
+function faultOfRecipient(index) {
   // The faults are mixed, so that each batch of e-mails contains all of them.
   const place = index % (RECIPIENTS / 10);
   if (place < DROPPED / 10) return 'dropped';
@@ -121,7 +125,7 @@ function faultOf(index) {
 }
 
 /** @param {Client} client */
-async function peopleOf(client) {
+async function createRecipients(client) {
   /** @type {Recipient[]} */
   const people = [];
   while (people.length < RECIPIENTS) {
@@ -146,7 +150,7 @@ async function peopleOf(client) {
  * @param {number} noteId
  * @returns {Promise<Record<string, number>>}
  */
-async function statesOf({ estate }, noteId) {
+async function mailCountsByState({ estate }, noteId) {
   const database = new pg.Client({ connectionString: estate.databases['collaboration'] });
   await database.connect();
   try {

@@ -28,9 +28,9 @@ export async function prepare() {
 }
 
 /**
- * Shape: `statuses` of the answers, `cut` commits, stored writes that callers were `invited` to repeat, idempotent writes with
- * an unknown outcome, and those whose last answer did not describe the only stored resource; `wrong` is the number of
- * violations.
+ * Runs the drill. Returns the `statuses` of answers, and the numbers of `cut` commits and of stored writes that callers
+ * were `invited` to repeat. `namedInDoubt` counts idempotent writes with an unknown outcome. `misnamed` counts those
+ * whose last answer did not describe the only stored resource. `wrong` is the number of violations.
  * @param {Client} client
  */
 export async function run(client) {
@@ -49,29 +49,29 @@ export async function run(client) {
   };
   const ledger = new Ledger(client);
   await ledger.prepare();
-  const verdict = await behindProxy(client, 'collaboration', async (proxy) => {
+  const verdict = await withProxiedDatabase(client, 'collaboration', async (proxy) => {
     /** @type {string[]} */
     const invited = [];
     ledger.onAnswer = ({ status, headers }, entry) => {
       facts.statuses[status] = (facts.statuses[status] ?? 0) + 1;
       if (status !== 201 && headers.has('retry-after')) invited.push(entry.marker);
     };
-    cuts(proxy, PART);
+    cutAtCommits(proxy, PART);
     ledger.write(RATE);
     await delay(LASTS_MS);
     await ledger.stop();
-    cuts(proxy, 0);
+    cutAtCommits(proxy, 0);
     const written = await ledger.markers();
     for (const marker of invited.filter((one) => written.has(one))) {
       facts.invited += 1;
       if (facts.examples.length < 5) facts.examples.push(`${marker} is stored, but the caller was asked to repeat it`);
     }
     facts.isBlind = facts.statuses['502'] === undefined ? 1 : 0;
-    Object.assign(facts, await namedNotes(ledger, proxy));
+    Object.assign(facts, await writeNamedNotes(ledger, proxy));
     facts.cut = proxy.lostCount;
     return ledger.check();
   });
-  const { examples, ...rotations } = await namedRotations(client, ledger.readers);
+  const { examples, ...rotations } = await rotateNamedTokens(client, ledger.readers);
   Object.assign(facts, rotations);
   facts.examples.push(...examples, ...verdict.examples);
   const { invited, misnamed, lockedOut, isBlind } = facts;
@@ -83,14 +83,14 @@ export async function run(client) {
  * @param {Ledger} ledger
  * @param {Proxy} proxy
  */
-async function namedNotes(ledger, proxy) {
-  cuts(proxy, NAMED_PART);
+async function writeNamedNotes(ledger, proxy) {
+  cutAtCommits(proxy, NAMED_PART);
   let inDoubt = 0;
   for (let index = 0; inDoubt < NAMED && index < NAMED * 20; index += 1) {
     const writer = /** @type {Person} */ (ledger.writers[index % ledger.writers.length]);
     if ((await ledger.writeNamed(writer)) > 0) inDoubt += 1;
   }
-  cuts(proxy, 0);
+  cutAtCommits(proxy, 0);
   return { namedInDoubt: inDoubt, misnamed: (await ledger.misnamed()).length + (inDoubt < NAMED ? 1 : 0) };
 }
 
@@ -99,14 +99,14 @@ async function namedNotes(ledger, proxy) {
  * @param {Client} client
  * @param {Person[]} people
  */
-async function namedRotations(client, people) {
-  return behindProxy(client, 'identity', async (proxy) => {
+async function rotateNamedTokens(client, people) {
+  return withProxiedDatabase(client, 'identity', async (proxy) => {
     const facts = { rotationsInDoubt: 0, lockedOut: 0, examples: /** @type {string[]} */ ([]) };
     for (let index = 0; facts.rotationsInDoubt < NAMED && index < NAMED * 20; index += 1) {
-      cuts(proxy, 0);
+      cutAtCommits(proxy, 0);
       const { id } = /** @type {Person} */ (people[index % people.length]);
       const token = await client.tokenOf(id);
-      cuts(proxy, NAMED_PART);
+      cutAtCommits(proxy, NAMED_PART);
       const how = { token, key: randomUUID() };
       const { status, body, doubts } = await client.named('POST', '/personal_access_tokens/self/rotate', how);
       if (doubts > 0) facts.rotationsInDoubt += 1;
@@ -127,7 +127,7 @@ async function namedRotations(client, people) {
  * @param {Proxy} proxy
  * @param {number} part
  */
-function cuts(proxy, part) {
+function cutAtCommits(proxy, part) {
   proxy.losesAnswerTo = (bytes) => bytes.includes('COMMIT') && Math.random() < part;
 }
 
@@ -139,7 +139,7 @@ function cuts(proxy, part) {
  * @param {(proxy: Proxy) => Promise<T>} use
  * @returns {Promise<T>}
  */
-async function behindProxy(client, service, use) {
+async function withProxiedDatabase(client, service, use) {
   const process = client.process(service);
   const name = `DATABASE_URL_${service.toUpperCase()}`;
   const direct = process.env[name] ?? '';

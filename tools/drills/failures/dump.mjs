@@ -2,7 +2,7 @@
  * Saves the database of one service and restores it later, as an operator does with a dump.
  *
  * @import { Estate } from '../../processes/estate.mjs'
- * @typedef {(text: string, values?: unknown[]) => Promise<unknown>} Ask
+ * @typedef {(text: string, values?: unknown[]) => Promise<unknown>} RunStatement
  */
 import pg from 'pg';
 import { nameOf } from '../../servers/databases.mjs';
@@ -20,7 +20,7 @@ export class Dump {
 
   /** Copies the database while the service works. Open connections are terminated. */
   async take() {
-    await this.#use(async (ask) => {
+    await this.#withConnection(async (ask) => {
       await ask(`ALTER DATABASE ${this.live} WITH ALLOW_CONNECTIONS false`);
       await this.#endConnections(ask);
       await ask(`CREATE DATABASE ${this.kept} TEMPLATE ${this.live} STRATEGY WAL_LOG`);
@@ -30,7 +30,7 @@ export class Dump {
 
   /** Restores the copy. The replaced database remains readable as `lost_…`. */
   async putBack() {
-    await this.#use(async (ask) => {
+    await this.#withConnection(async (ask) => {
       await ask(`ALTER DATABASE ${this.live} WITH ALLOW_CONNECTIONS false`);
       await this.#endConnections(ask);
       await ask(`ALTER DATABASE ${this.live} RENAME TO lost_${this.live}`);
@@ -39,13 +39,13 @@ export class Dump {
     });
   }
 
-  /** @param {Ask} ask */
+  /** @param {RunStatement} ask */
   #endConnections(ask) {
     return ask('SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_activity WHERE datname = $1', [this.live]);
   }
 
-  /** @param {(ask: Ask) => Promise<void>} use */
-  async #use(use) {
+  /** @param {(ask: RunStatement) => Promise<void>} use */
+  async #withConnection(use) {
     const client = new pg.Client({ connectionString: this.estate.postgres?.url() });
     client.on('error', () => {});
     await client.connect();

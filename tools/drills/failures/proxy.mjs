@@ -3,12 +3,12 @@
  * connections can be made silent, as by a network that drops all packets, or be cut.
  *
  * @import { AddressInfo, Socket } from 'node:net'
- * @typedef {{ near: Socket, far: Socket, isSilent: boolean, isLosing: boolean }} Pair
+ * @typedef {{ near: Socket, far: Socket, isSilent: boolean, isLosing: boolean }} SocketPair
  */
 import { connect, createServer } from 'node:net';
 
 export class Proxy {
-  /** @type {Set<Pair>} */
+  /** @type {Set<SocketPair>} */
   #pairs = new Set();
   /** Whether new connections are silent, too. */
   swallowsNew = false;
@@ -26,7 +26,7 @@ export class Proxy {
    */
   constructor(target) {
     this.target = target;
-    this.server = createServer({ allowHalfOpen: true }, (near) => this.#take(near));
+    this.server = createServer({ allowHalfOpen: true }, (near) => this.#acceptConnection(near));
   }
 
   /** @param {number} port */
@@ -41,7 +41,7 @@ export class Proxy {
   }
 
   /** @param {Socket} near */
-  #take(near) {
+  #acceptConnection(near) {
     const to = this.target();
     if (to === null) return void near.resetAndDestroy();
     const far = connect({ ...to, allowHalfOpen: true });
@@ -52,7 +52,7 @@ export class Proxy {
       { from: far, into: near },
     ]) {
       from.setNoDelay(true);
-      from.on('data', (bytes) => this.#carry(pair, from, into, bytes));
+      from.on('data', (bytes) => this.#forwardBytes(pair, from, into, bytes));
       from.on('end', () => pair.isSilent || into.end());
       // A silent connection does not transmit its end either.
       from.on('error', () => pair.isSilent || into.destroy());
@@ -64,12 +64,12 @@ export class Proxy {
   }
 
   /**
-   * @param {Pair} pair
+   * @param {SocketPair} pair
    * @param {Socket} from
    * @param {Socket} into
    * @param {Buffer} bytes
    */
-  #carry(pair, from, into, bytes) {
+  #forwardBytes(pair, from, into, bytes) {
     if (pair.isSilent) return;
     if (from === pair.near && this.losesAnswerTo(bytes)) pair.isLosing = true;
     if (from === pair.near || !pair.isLosing) return void into.write(bytes);
@@ -80,7 +80,7 @@ export class Proxy {
 
   /**
    * Makes open connections permanently silent: all, or those that `chosen` selects. Returns their number.
-   * @param {(pair: Pair) => boolean} chosen
+   * @param {(pair: SocketPair) => boolean} chosen
    */
   swallow(chosen = () => true) {
     const pairs = [...this.#pairs].filter((pair) => !pair.isSilent && chosen(pair));

@@ -4,7 +4,7 @@
  * a lost resource is assigned again, and no two notes share a Message-ID. Source: docs/reference/reliability.md 4.5, 2.6.
  *
  * @import { Client, Person } from '../client.mjs'
- * @typedef {{ people: Person[], groups: number[], projects: number[] }} Lost
+ * @typedef {{ people: Person[], groups: number[], projects: number[] }} LostData
  */
 import { execFile } from 'node:child_process';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -42,13 +42,13 @@ export async function prepare() {
 }
 
 /**
- * Shape: figures of both rounds; `wrong` is the number of violations.
+ * Runs the drill. Returns the figures of both rounds. `wrong` is the number of violations.
  * @param {Client} client
  * @param {unknown} _prepared
  * @param {{ spanMs?: number }} [options]
  */
 export async function run(client, _prepared, { spanMs = SPAN_MS } = {}) {
-  const drill = new Restore(client, spanMs);
+  const drill = new RestoreDrill(client, spanMs);
   try {
     await drill.prepare();
     const identity = await drill.round('identity', () => drill.identity());
@@ -60,7 +60,7 @@ export async function run(client, _prepared, { spanMs = SPAN_MS } = {}) {
   }
 }
 
-class Restore {
+class RestoreDrill {
   wrong = 0;
   /** @type {string[]} */
   examples = [];
@@ -106,7 +106,7 @@ class Restore {
   }
 
   /** @param {string} name */
-  #ledger(name) {
+  #createLedger(name) {
     const ledger = new Ledger(this.client);
     ledger.seed = `${this.client.seed}-${name}`;
     ledger.adopt(this.people);
@@ -127,10 +127,10 @@ class Restore {
       this.vaults.push(await this.client.projectWithIssue(`vault${index}`));
   }
 
-  /** Shape: figures of the round. */
+  /** Restores the database of identity. Returns the figures of the round. */
   async identity() {
     const dump = new Dump(this.estate, 'identity');
-    const ledger = this.#ledger('identity');
+    const ledger = this.#createLedger('identity');
     ledger.write(RATE);
     await delay(1000);
     await dump.take();
@@ -141,7 +141,7 @@ class Restore {
     await this.client.process('identity').start();
     const [given, stale] = await Promise.all([this.#createProjects(lost), this.#readLostData(lost, lostAt)]);
     await ledger.stop();
-    const verdict = await this.#verify('identity', ledger);
+    const verdict = await this.#verifyLedger('identity', ledger);
     const lists = await this.#dropLost(lost);
     return { ...verdict, given, stale, lists, made: lost.projects.length };
   }
@@ -150,7 +150,7 @@ class Restore {
   async #createLostData() {
     const { client } = this;
     const eve = /** @type {Person} */ (this.eve);
-    /** @type {Lost} */
+    /** @type {LostData} */
     const lost = { people: [], groups: [], projects: [] };
     for (const vault of this.vaults) await client.join(vault, [eve], 40);
     for (const end = Date.now() + this.spanMs; Date.now() < end; await delay(500)) {
@@ -170,8 +170,8 @@ class Restore {
   }
 
   /**
-   * Another user creates projects. Shape: numbers of created projects and of temporary refusals.
-   * @param {Lost} lost
+   * Lets another user create projects. Returns the numbers of created projects and of temporary refusals.
+   * @param {LostData} lost
    */
   async #createProjects(lost) {
     const facts = { made: 0, refused: 0 };
@@ -201,9 +201,9 @@ class Restore {
   }
 
   /**
-   * Users who lost access request the data repeatedly. Shape: numbers of requests, refusals, permitted requests, and
-   * requests that were permitted by an earlier token check.
-   * @param {Lost} lost
+   * Lets users who lost access request the data repeatedly. Returns the numbers of requests, refusals and permitted
+   * requests, and of requests that were permitted by an earlier token check.
+   * @param {LostData} lost
    * @param {number} lostAt
    */
   async #readLostData(lost, lostAt) {
@@ -244,11 +244,12 @@ class Restore {
   }
 
   /**
-   * The operator lists the lost resources and drops them. Shape: the number of listed resources.
-   * @param {Lost} lost
+   * Lists the lost resources and drops them, as the operator. Returns the number of listed resources.
+   * @param {LostData} lost
    */
   async #dropLost(lost) {
-    const listed = async () => (await this.#operate('lost', 'collaboration', 'list')).trim().split('\n').slice(0, -1);
+    const listed = async () =>
+      (await this.#runRookery('lost', 'collaboration', 'list')).trim().split('\n').slice(0, -1);
     const before = await listed();
     for (const id of lost.projects)
       if (!before.some((line) => line.startsWith(`project ${id} `))) this.#complain(`project ${id} is not listed`);
@@ -258,10 +259,10 @@ class Restore {
     const ids = (kind) => before.filter((line) => line.startsWith(`${kind} `)).map((line) => line.split(' ')[1] ?? '');
     for (const kind of ['project', 'group', 'user'])
       if (ids(kind).length > 0)
-        await this.#operate('lost', 'identity', 'drop', kind, ...ids(kind)).catch((error) =>
+        await this.#runRookery('lost', 'identity', 'drop', kind, ...ids(kind)).catch((error) =>
           this.#complain(error.stderr ?? error.message),
         );
-    const held = () => this.#issuesOf(lost.projects);
+    const held = () => this.#countIssuesOf(lost.projects);
     await until('all lost resources are dropped', async () => (await held()) === 0).catch(() => {});
     await until('the list is empty', async () => (await listed()).length === 0).catch(() => {});
     if ((await held()) > 0) this.#complain(`${await held()} issues remain`);
@@ -270,45 +271,48 @@ class Restore {
     return { listed: before.length };
   }
 
-  /** Shape: figures of the round. */
+  /** Restores the database of collaboration. Returns the figures of the round. */
   async collaboration() {
     /** @type {number[]} */
     const doomed = [];
     for (let index = 0; index < DOOMED; index += 1) doomed.push(await this.client.projectWithIssue(`doomed${index}`));
     const dump = new Dump(this.estate, 'collaboration');
-    const before = this.#ledger('before');
+    const before = this.#createLedger('before');
     before.write(RATE);
     await delay(4000);
     // Effects of the latest writes are still pending.
     await before.stop();
     await dump.take();
-    const between = this.#ledger('between');
+    const between = this.#createLedger('between');
     between.write(RATE);
     for (const id of doomed) {
       await delay(this.spanMs / (DOOMED + 1));
-      await this.#remove(id);
+      await this.#removeProject(id);
     }
     await delay(this.spanMs / (DOOMED + 1));
-    await until('issues of deleted projects are dropped', async () => (await this.#issuesOf(doomed)) === 0);
+    await until('issues of deleted projects are dropped', async () => (await this.#countIssuesOf(doomed)) === 0);
     await between.stop();
     await this.client.process('collaboration').kill();
     await dump.putBack();
     await this.client.process('collaboration').start();
-    const after = this.#ledger('after');
+    const after = this.#createLedger('after');
     after.write(RATE);
     await delay(5000);
     await after.stop();
-    const verdicts = { before: await this.#verify('before', before), after: await this.#verify('after', after) };
+    const verdicts = {
+      before: await this.#verifyLedger('before', before),
+      after: await this.#verifyLedger('after', after),
+    };
     await until(
       'issues of deleted projects are dropped again',
-      async () => (await this.#issuesOf(doomed)) === 0,
+      async () => (await this.#countIssuesOf(doomed)) === 0,
       30_000,
-    ).catch(async () => this.#complain(`${await this.#issuesOf(doomed)} issues of deleted projects exist again`));
+    ).catch(async () => this.#complain(`${await this.#countIssuesOf(doomed)} issues of deleted projects exist again`));
     return verdicts;
   }
 
   /** @param {number} id */
-  async #remove(id) {
+  async #removeProject(id) {
     const { client } = this;
     const { path_with_namespace: path } = await client.done(200, 'GET', `/projects/${id}`);
     await client.done(202, 'DELETE', `/projects/${id}`);
@@ -321,7 +325,7 @@ class Restore {
    * @param {string} name
    * @param {Ledger} ledger
    */
-  async #verify(name, ledger) {
+  async #verifyLedger(name, ledger) {
     const { examples, ...verdict } = await ledger.check();
     for (const example of examples) this.#complain(`${name}: ${example}`);
     if (verdict.refused > 0) this.#complain(`${name}: ${verdict.refused} writes were refused`);
@@ -352,7 +356,7 @@ class Restore {
    * @param {number[]} projects
    * @returns {Promise<number>}
    */
-  async #issuesOf(projects) {
+  async #countIssuesOf(projects) {
     const database = new pg.Client({ connectionString: this.estate.databases['collaboration'] });
     await database.connect();
     try {
@@ -369,7 +373,7 @@ class Restore {
    * @param {string} service
    * @param {...string} words
    */
-  async #operate(command, service, ...words) {
+  async #runRookery(command, service, ...words) {
     const env = { ...process.env, ROOKERY_DATA: this.estate.dataDir };
     const { stdout } = await promisify(execFile)(process.execPath, [ROOKERY, command, service, ...words], { env });
     return stdout;

@@ -3,7 +3,7 @@
  * git, and uploads of packages.
  *
  * @import { Client } from '../client.mjs'
- * @typedef {[outcome: number | string, text: string]} Result an HTTP status, `pushed`, or another word
+ * @typedef {[outcome: number | string, text: string]} WriteResult an HTTP status, `pushed`, or another word
  */
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { Agent, request } from 'node:http';
@@ -48,9 +48,11 @@ export class RollingWriters {
     const titles = Array.from({ length: NOTE_WRITERS }, (_, index) => `rolling ${index}`);
     const issues = await Promise.all(titles.map((title) => client.made(`/projects/${project}/issues`, { title })));
     this.#running = [
-      ...issues.map(({ iid }) => this.#repeat(this.#notes(iid))),
-      ...Array.from({ length: PUSHERS }, (_, index) => this.#repeat(this.#commits(`pusher-${index}`))),
-      ...Array.from({ length: UPLOADERS }, (_, index) => this.#repeat(this.#files(index))),
+      ...issues.map(({ iid }) => this.#repeatUntilOver(this.#createNoteWriter(iid))),
+      ...Array.from({ length: PUSHERS }, (_, index) =>
+        this.#repeatUntilOver(this.#createCommitPusher(`pusher-${index}`)),
+      ),
+      ...Array.from({ length: UPLOADERS }, (_, index) => this.#repeatUntilOver(this.#createFileUploader(index))),
     ];
   }
 
@@ -92,12 +94,12 @@ export class RollingWriters {
     }
   }
 
-  /** @param {() => Promise<Result>} write */
-  async #repeat(write) {
+  /** @param {() => Promise<WriteResult>} write */
+  async #repeatUntilOver(write) {
     while (!this.#isOver) {
       const from = performance.now();
       const [outcome, text] = await write().catch(
-        (error) => /** @type {Result} */ ([error.code ?? 'failed', error.message]),
+        (error) => /** @type {WriteResult} */ ([error.code ?? 'failed', error.message]),
       );
       this.slowestMs = Math.max(this.slowestMs, Math.round(performance.now() - from));
       this.count(outcome, text);
@@ -106,7 +108,7 @@ export class RollingWriters {
 
   /**
    * Counts an outcome. Everything but `pushed` and a status of success is a failure.
-   * @param {Result[0] | undefined} outcome
+   * @param {WriteResult[0] | undefined} outcome
    * @param {string} text
    */
   count(outcome, text) {
@@ -117,16 +119,16 @@ export class RollingWriters {
   }
 
   /** @param {number} iid */
-  #notes(iid) {
+  #createNoteWriter(iid) {
     const agent = new Agent({ keepAlive: true, maxSockets: 1 });
     return () => post(this.client, `/projects/${this.project.id}/issues/${iid}/notes`, { body: 'rolling' }, { agent });
   }
 
   /**
    * @param {string} branch
-   * @returns {() => Promise<Result>}
+   * @returns {() => Promise<WriteResult>}
    */
-  #commits(branch) {
+  #createCommitPusher(branch) {
     const folder = join(this.#folder, branch);
     mkdirSync(folder);
     const { baseUrl, token } = this.client.estate;
@@ -146,9 +148,9 @@ export class RollingWriters {
 
   /**
    * @param {number} index
-   * @returns {() => Promise<Result>}
+   * @returns {() => Promise<WriteResult>}
    */
-  #files(index) {
+  #createFileUploader(index) {
     const { estate } = this.client;
     let count = 0;
     return async () => {
@@ -162,12 +164,12 @@ export class RollingWriters {
 }
 
 /**
- * Sends a POST. Shape: status and text. Errors: those of the connection.
+ * Sends a POST. Returns status and text. Errors: those of the connection.
  * @param {Client} client
  * @param {string} path
  * @param {object} json
  * @param {{ agent: Agent | false, token?: string | undefined }} options
- * @returns {Promise<Result>}
+ * @returns {Promise<WriteResult>}
  */
 export function post({ estate }, path, json, { agent, token = estate.token }) {
   const headers = { 'private-token': token, 'content-type': 'application/json' };

@@ -29,7 +29,10 @@ export async function prepare() {
     await balancer.listen(0);
     balancers[name] = balancer;
   }
-  const upstreams = SERVICES.map((name) => [`GATEWAY_UPSTREAM_${name.toUpperCase()}`, balancerOf(balancers, name).url]);
+  const upstreams = SERVICES.map((name) => [
+    `GATEWAY_UPSTREAM_${name.toUpperCase()}`,
+    requireBalancer(balancers, name).url,
+  ]);
   const server = { balancers, close: () => Promise.all(Object.values(balancers).map((one) => one.close())) };
   return { env: { ...WITHOUT_RATES, SHUTDOWN_DELAY_MS, ...Object.fromEntries(upstreams) }, server };
 }
@@ -38,24 +41,24 @@ export async function prepare() {
  * @param {Balancers} balancers
  * @param {string} name
  */
-function balancerOf(balancers, name) {
+function requireBalancer(balancers, name) {
   const balancer = balancers[name];
   if (!balancer) throw new Error(`${name} has no balancer`);
   return balancer;
 }
 
 /**
- * Shape: `restarts`, writes by outcome, reasons of answers 502 to 504; `wrong` is the number of failed writes and of
- * violations that the ledger and the writers find.
+ * Runs the drill. Returns the number of `restarts`, writes by outcome, and reasons of answers 502 to 504. `wrong` is
+ * the number of failed writes and of violations that the ledger and the writers find.
  * @param {Client} given
  * @param {{ server: { balancers: Balancers } }} prepared
  */
 export async function run({ estate, seed }, { server: { balancers } }) {
   const replicas = await startReplicas(estate, balancers);
-  const { url } = balancerOf(balancers, 'gateway');
+  const { url } = requireBalancer(balancers, 'gateway');
   const client = new Client(Object.create(estate, { baseUrl: { value: url } }), seed);
   const writers = new RollingWriters(client);
-  await requestElsewhere(client, writers);
+  await requestFromOtherGateway(client, writers);
   const ledger = new Ledger(client, { mails: false });
   await ledger.prepare();
   await writers.begin();
@@ -65,7 +68,7 @@ export async function run({ estate, seed }, { server: { balancers } }) {
     for (const replica of replicas[name] ?? []) {
       await replica.kill('SIGTERM');
       await replica.start();
-      await until(`${name} is balanced again`, () => balancerOf(balancers, name).isReady(replica));
+      await until(`${name} is balanced again`, () => requireBalancer(balancers, name).isReady(replica));
       restarts += 1;
     }
   }
@@ -76,7 +79,7 @@ export async function run({ estate, seed }, { server: { balancers } }) {
   const { lost, missing, duplicate, unknown, refused } = verdict;
   const { outcomes, slowestMs, failures } = writers;
   return {
-    ...{ restarts, outcomes, slowestMs, reasons: reasonsOf(estate.logs), ...verdict },
+    ...{ restarts, outcomes, slowestMs, reasons: unavailableCountsIn(estate.logs), ...verdict },
     examples: [...writers.examples, ...differences, ...examples],
     wrong: failures + differences.length + lost + missing + duplicate + unknown + refused,
   };
@@ -86,7 +89,7 @@ export async function run({ estate, seed }, { server: { balancers } }) {
  * Counts of answers 502 to 504 in the logs, by process and reason, without health checks.
  * @param {string} folder
  */
-function reasonsOf(folder) {
+function unavailableCountsIn(folder) {
   /** @type {Record<string, number>} */
   const counts = {};
   for (const file of readdirSync(folder).filter((name) => name.endsWith('.log'))) {
@@ -105,7 +108,7 @@ function reasonsOf(folder) {
  * @param {Client} client
  * @param {RollingWriters} writers
  */
-async function requestElsewhere(client, writers) {
+async function requestFromOtherGateway(client, writers) {
   const group = await client.made('/groups', { name: 'places', path: `places-${client.seed}` });
   const person = await client.person('elsewhere');
   /** @type {(path: string, json: object, token?: string) => Promise<any>} */
@@ -131,17 +134,17 @@ async function startReplicas(estate, balancers) {
   /** @type {Record<string, ServiceProcess[]>} */
   const replicas = {};
   const urls = {
-    IDENTITY_URL: balancerOf(balancers, 'identity').url,
-    ADMIN_URL: balancerOf(balancers, 'admin').url,
-    COLLABORATION_URL: balancerOf(balancers, 'collaboration').url,
-    PACKAGE_URL: balancerOf(balancers, 'package').url,
-    IMPORT_URL: balancerOf(balancers, 'import').url,
+    IDENTITY_URL: requireBalancer(balancers, 'identity').url,
+    ADMIN_URL: requireBalancer(balancers, 'admin').url,
+    COLLABORATION_URL: requireBalancer(balancers, 'collaboration').url,
+    PACKAGE_URL: requireBalancer(balancers, 'package').url,
+    IMPORT_URL: requireBalancer(balancers, 'import').url,
   };
   for (const name of PROCESSES) {
     const own = name === 'identity' ? urls : { IDENTITY_URL: urls.IDENTITY_URL, ADMIN_URL: urls.ADMIN_URL };
     const first = /** @type {ServiceProcess} */ (estate.processes[name]);
     const second = await estate.replica(name, own);
-    const balancer = balancerOf(balancers, name);
+    const balancer = requireBalancer(balancers, name);
     replicas[name] = [first, second];
     balancer.balance([first, second]);
     await until(`${name} is balanced`, () => balancer.isReady(second));

@@ -5,7 +5,7 @@
  *
  * @import { Client, Person } from '../client.mjs'
  * @import { ServiceProcess } from '../../processes/service-process.mjs'
- * @typedef {{ answers: number, unavailable: number, slowestMs: number, unreadyChecks: number }} Round
+ * @typedef {{ answers: number, unavailable: number, slowestMs: number, unreadyChecks: number }} RoundFigures
  */
 import { setTimeout as delay } from 'node:timers/promises';
 import pg from 'pg';
@@ -28,11 +28,12 @@ export async function prepare() {
 }
 
 /**
- * Shape: `rounds` with figures of readers and readiness, durations of takeovers; `wrong` is the number of violations.
+ * Runs the drill. Returns `rounds` with figures of readers and readiness, and durations of takeovers. `wrong` is the
+ * number of violations.
  * @param {Client} client
  */
 export async function run(client) {
-  const drill = new Silence(client);
+  const drill = new SilenceDrill(client);
   await drill.open();
   try {
     await drill.reads();
@@ -43,9 +44,9 @@ export async function run(client) {
   return drill.facts;
 }
 
-class Silence {
+class SilenceDrill {
   facts = {
-    /** @type {Record<string, Round>} */
+    /** @type {Record<string, RoundFigures>} */
     rounds: {},
     /** @type {Record<string, number>} */
     takeoverMs: {},
@@ -86,7 +87,7 @@ class Silence {
     if (this.facts.examples.length < 8) this.facts.examples.push(text);
   }
 
-  #through() {
+  #proxiedDatabaseUrl() {
     const url = new URL(this.direct);
     url.host = `127.0.0.1:${this.proxy.port}`;
     url.searchParams.delete('host');
@@ -96,13 +97,13 @@ class Silence {
   /** Users read while first one connection, then all connections become silent. */
   async reads() {
     const collaboration = this.client.process('collaboration');
-    collaboration.env['DATABASE_URL_COLLABORATION'] = this.#through();
+    collaboration.env['DATABASE_URL_COLLABORATION'] = this.#proxiedDatabaseUrl();
     await collaboration.restart();
-    await this.#round('one connection', 4, () => this.#swallowOne());
-    await this.#round('all connections', 1, () => this.proxy.swallow());
+    await this.#runRound('one connection', 4, () => this.#swallowRandomConnection());
+    await this.#runRound('all connections', 1, () => this.proxy.swallow());
     collaboration.env['DATABASE_URL_COLLABORATION'] = this.direct;
     await collaboration.restart();
-    await this.#leads('all connections', collaboration);
+    await this.#waitForLeader('all connections', collaboration);
     // Ends remaining sessions, so that they do not affect the next rounds.
     this.proxy.cut();
   }
@@ -112,8 +113,8 @@ class Silence {
    * @param {string} way
    * @param {ServiceProcess} process
    */
-  async #leads(way, { managementUrl }) {
-    const isLed = await until('it leads', () => leads({ managementUrl }), NO_LEADER_MS).then(
+  async #waitForLeader(way, { managementUrl }) {
+    const isLed = await until('it leads', () => isRelayLeader({ managementUrl }), NO_LEADER_MS).then(
       () => true,
       () => false,
     );
@@ -122,7 +123,7 @@ class Silence {
     return isLed;
   }
 
-  #swallowOne() {
+  #swallowRandomConnection() {
     const at = Math.floor(Math.random() * this.proxy.count);
     let index = 0;
     this.proxy.swallow(() => index++ === at);
@@ -133,12 +134,15 @@ class Silence {
    * @param {number} faults
    * @param {() => void} fault
    */
-  async #round(name, faults, fault) {
-    /** @type {Round} */
+  async #runRound(name, faults, fault) {
+    /** @type {RoundFigures} */
     const seen = { answers: 0, unavailable: 0, slowestMs: 0, unreadyChecks: 0 };
     this.facts.rounds[name] = seen;
     this.isOver = false;
-    const work = [...Array.from({ length: READERS }, (_, index) => this.#read(index, seen)), this.#watch(seen)];
+    const work = [
+      ...Array.from({ length: READERS }, (_, index) => this.#readUntilOver(index, seen)),
+      this.#watchReadiness(seen),
+    ];
     await delay(2000);
     for (let count = 0; count < faults; count += 1) {
       this.faultAt = performance.now();
@@ -156,9 +160,9 @@ class Silence {
 
   /**
    * @param {number} index
-   * @param {Round} seen
+   * @param {RoundFigures} figures
    */
-  async #read(index, seen) {
+  async #readUntilOver(index, figures) {
     const { ledger, client } = this;
     const { token } = /** @type {Person} */ (ledger.writers[index % ledger.writers.length]);
     const paths = [
@@ -172,9 +176,9 @@ class Silence {
       /** @type {number | string} */
       const status = await client.api('GET', path, { token }).then((answer) => answer.status, String);
       const ms = Math.round(performance.now() - from);
-      seen.answers += 1;
-      seen.slowestMs = Math.max(seen.slowestMs, ms);
-      if (status === 503) seen.unavailable += 1;
+      figures.answers += 1;
+      figures.slowestMs = Math.max(figures.slowestMs, ms);
+      if (status === 503) figures.unavailable += 1;
       else if (status !== 200) this.#complain(`GET ${path}: ${status} after ${ms} ms`);
       if (ms > LONGEST_MS) this.#complain(`GET ${path}: ${status} after ${ms} ms`);
       if (status !== 200 && from - this.faultAt > LONGEST_MS)
@@ -183,12 +187,12 @@ class Silence {
     }
   }
 
-  /** @param {Round} seen */
-  async #watch(seen) {
+  /** @param {RoundFigures} figures */
+  async #watchReadiness(figures) {
     while (!this.isOver) {
       const { managementUrl } = this.client.process('collaboration');
       const { status } = await fetch(`${managementUrl}/-/health/ready`);
-      if (status !== 200) seen.unreadyChecks += 1;
+      if (status !== 200) figures.unreadyChecks += 1;
       await delay(500);
     }
   }
@@ -200,11 +204,11 @@ class Silence {
   async takeover(way) {
     const collaboration = this.client.process('collaboration');
     const other = await this.estate.replica('collaboration', {
-      DATABASE_URL_COLLABORATION: way === 'stopped' ? this.direct : this.#through(),
+      DATABASE_URL_COLLABORATION: way === 'stopped' ? this.direct : this.#proxiedDatabaseUrl(),
     });
     // The old process restarts faster than the new one checks for a free lead.
     await collaboration.kill();
-    const isLed = await this.#leads(way, other);
+    const isLed = await this.#waitForLeader(way, other);
     await collaboration.start();
     if (!isLed) return this.estate.endReplica(other);
     const ledger = new Ledger(this.client, { mails: false });
@@ -215,8 +219,8 @@ class Silence {
     const from = performance.now();
     if (way === 'stopped') process.kill(Number(other.pid), 'SIGSTOP');
     else this.proxy.swallow();
-    if (await this.#leads(way, collaboration)) {
-      await until('no old event waits', async () => (await this.#oldestMs()) < 1000);
+    if (await this.#waitForLeader(way, collaboration)) {
+      await until('no old event waits', async () => (await this.#oldestUnpublishedMs()) < 1000);
       const ms = Math.round(performance.now() - from);
       this.facts.takeoverMs[way] = ms;
       if (ms > TAKEOVER_MS) this.#complain(`${way}: takeover after ${ms} ms`);
@@ -232,7 +236,7 @@ class Silence {
     await this.estate.endReplica(other);
   }
 
-  async #oldestMs() {
+  async #oldestUnpublishedMs() {
     const { rows } = await this.observer.query(
       'select extract(epoch from now() - min(occurred_at)) * 1000 as ms from outbox where published_at is null',
     );
@@ -244,7 +248,7 @@ class Silence {
  * Whether the relay of a process leads.
  * @param {{ managementUrl: string }} process
  */
-async function leads({ managementUrl }) {
+async function isRelayLeader({ managementUrl }) {
   const text = await fetch(`${managementUrl}/-/metrics`).then((answer) => answer.text());
   return /^rookery_relay_leads 1$/m.test(text);
 }

@@ -53,19 +53,19 @@ export function importsFrom(kind) {
       const env = { ...WITHOUT_RATES, ...FAST_JOBS, ...upstream.env, TMPDIR: temporary };
       return { env, server: { upstream, temporary, close } };
     },
-    run,
+    run: runDrill,
   };
 }
 
 /**
- * Shape: figures of the first import; `kills` by process; `boundaries` are those between stages; `wrong` is the number of
- * violations.
+ * Runs the drill. Returns the figures of the first import and `kills` by process. `boundaries` are those between
+ * stages. `wrong` is the number of violations.
  * @param {Client} client
  * @param {{ server: { upstream: Upstream, temporary: string } }} prepared
  */
-async function run(client, { server: { upstream, temporary } }) {
+async function runDrill(client, { server: { upstream, temporary } }) {
   const drill = new BrokenImports(client, upstream);
-  const folders = [client.estate.dataDir, temporary, ...folderOfPostgres(client.estate.dataDir)];
+  const folders = [client.estate.dataDir, temporary, ...postgresFolders(client.estate.dataDir)];
   const search = new CredentialSearch(client, { secrets: upstream.secrets, address: upstream.host.address, folders });
   await drill.prepare();
   const undisturbed = await drill.importUndisturbed();
@@ -83,7 +83,7 @@ async function run(client, { server: { upstream, temporary } }) {
  * Folder of the files of PostgreSQL, if it is not below the folder of the estate.
  * @param {string} dataDir
  */
-function folderOfPostgres(dataDir) {
+function postgresFolders(dataDir) {
   const note = join(dataDir, 'postgres.location');
   return existsSync(note) ? [readFileSync(note, 'utf8').trim()] : [];
 }
@@ -124,20 +124,23 @@ class BrokenImports {
     this.#namespace = path;
   }
 
-  /** Imports once without faults. Shape: seconds of the import, comments per second, and growth of the memory in MiB. */
+  /**
+   * Imports once without faults. Returns the seconds of the import, comments per second, and growth of the memory in
+   * MiB.
+   */
   async importUndisturbed() {
     const resident = () => this.client.residentMib('import');
     const idle = resident();
     let most = idle;
     const timer = setInterval(() => void (most = Math.max(most, resident())), 20);
-    const one = await this.#start('undisturbed');
-    const notes = this.#timeOfComments(one.project);
+    const one = await this.#startImport('undisturbed');
+    const notes = this.#measureCommentImportMs(one.project);
     try {
-      await this.#waitForEnd(one);
+      await this.#waitForImportEnd(one);
     } finally {
       clearInterval(timer);
     }
-    await this.#check(one);
+    await this.#checkImport(one);
     const [rate, growth] = [Math.round((COMMENTS / (await notes)) * 1000), Math.round(most - idle)];
     if (rate < RATE) this.complain(`${rate} comments per second`);
     if (growth > MAX_GROWTH) this.complain(`the import service grew by ${growth} MiB`);
@@ -148,8 +151,8 @@ class BrokenImports {
    * Time from the first to the last comment. Units: ms.
    * @param {number} project
    */
-  async #timeOfComments(project) {
-    const count = async () => (await this.#objects(project)).note ?? 0;
+  async #measureCommentImportMs(project) {
+    const count = async () => (await this.#countImportedObjects(project)).note ?? 0;
     await until('there are comments', async () => (await count()) > 0, WITHIN_MS);
     const from = Date.now();
     await until('there are all comments', async () => (await count()) === COMMENTS, WITHIN_MS);
@@ -159,19 +162,19 @@ class BrokenImports {
   /** Imports once. The first request to the host in each stage waits while the processes are killed. */
   async importBetweenFaults() {
     const { host } = this.upstream;
-    const one = await this.#start('between');
+    const one = await this.#startImport('between');
     const seen = new Set();
     host['beforeAnswer'] = async () => {
-      const done = await this.#doneStages(one.project);
+      const done = await this.#countDoneStages(one.project);
       if (done === null || seen.has(done)) return;
       seen.add(done);
-      await this.#killBetween(one, done).catch(({ message }) => this.complain(message));
+      await this.#killBetweenStages(one, done).catch(({ message }) => this.complain(message));
     };
-    await this.#waitForEnd(one);
+    await this.#waitForImportEnd(one);
     host['beforeAnswer'] = async () => undefined;
     this.boundaries = seen.size;
-    if (seen.size !== (await this.#doneStages(one.project))) this.complain(`${seen.size} boundaries were seen`);
-    await this.#check(one);
+    if (seen.size !== (await this.#countDoneStages(one.project))) this.complain(`${seen.size} boundaries were seen`);
+    await this.#checkImport(one);
   }
 
   /**
@@ -179,7 +182,7 @@ class BrokenImports {
    * @param {Import} one
    * @param {number} done  number of its stages that are done
    */
-  async #killBetween({ project }, done) {
+  async #killBetweenStages({ project }, done) {
     const { body } = await this.client.api('GET', `/projects/${project}/import`);
     if (body.import_status !== 'started') this.complain(`an import after ${done} stages is ${body.import_status}`);
     const { nats } = this.client.estate;
@@ -195,50 +198,50 @@ class BrokenImports {
   async importDuringFaults() {
     let count = 0;
     while (count < MIN_KILLS) {
-      const one = await this.#start(`broken-${this.imports}`);
+      const one = await this.#startImport(`broken-${this.imports}`);
       let hasEnded = false;
-      const end = this.#waitForEnd(one).finally(() => void (hasEnded = true));
+      const end = this.#waitForImportEnd(one).finally(() => void (hasEnded = true));
       while (!hasEnded) {
         // A kill before the last one has been overcome would only delay the import.
-        const seen = await this.#pages(one.project);
-        const goesOn = async () => hasEnded || (await this.#pages(one.project)) > seen;
+        const seen = await this.#countReadPages(one.project);
+        const goesOn = async () => hasEnded || (await this.#countReadPages(one.project)) > seen;
         await until(`import ${one.id} goes on`, goesOn, PROGRESS_WITHIN_MS).catch(({ message }) =>
           this.complain(message),
         );
         await Promise.race([end, delay(Math.random() * 1500)]);
         if (hasEnded) break;
-        await this.#kill(/** @type {string} */ (KILLS[count % KILLS.length]));
+        await this.#killServer(/** @type {string} */ (KILLS[count % KILLS.length]));
         count += 1;
       }
       await end;
-      await this.#check(one);
+      await this.#checkImport(one);
     }
   }
 
   /**
-   * Pages of all lists that an import has read. Shape: 0 while the database is away.
+   * Returns the number of pages of all lists that an import has read, or 0 while the database is away.
    * @param {number} project
    * @returns {Promise<number>}
    */
-  async #pages(project) {
+  async #countReadPages(project) {
     const text = `select coalesce(sum(s.pages), 0)::int as pages from import_stages s
       join project_imports i on i.id = s.import_id where i.project_id = $1`;
     return (await this.client.query('import', text, [project]).catch(() => [{ pages: 0 }]))[0].pages;
   }
 
   /**
-   * Number of the stages of an import that are done. Shape: null while the database is away.
+   * Returns the number of finished stages of an import, or null while the database is away.
    * @param {number} project
    * @returns {Promise<number | null>}
    */
-  async #doneStages(project) {
+  async #countDoneStages(project) {
     const text = `select count(*)::int as done from import_stages s
       join project_imports i on i.id = s.import_id where i.project_id = $1 and s.is_done`;
     return (await this.client.query('import', text, [project]).catch(() => [{ done: null }]))[0].done;
   }
 
   /** @param {string} name */
-  async #kill(name) {
+  async #killServer(name) {
     const { nats } = this.client.estate;
     this.kills[name] = (this.kills[name] ?? 0) + 1;
     if (name === 'postgres') await this.client.killPostgres();
@@ -254,21 +257,21 @@ class BrokenImports {
    * @param {string} name
    * @returns {Promise<Import>}
    */
-  async #start(name) {
+  async #startImport(name) {
     const [path, parameters] = this.upstream.request(this.#namespace, `${name}-${this.client.seed}`);
     const { id } = await this.client.made(path, parameters);
     return { id, project: id, seconds: 0 };
   }
 
-  /** @param {Import} one */
-  async #waitForEnd(one) {
+  /** @param {Import} running */
+  async #waitForImportEnd(running) {
     const from = Date.now();
     const hasEnded = async () => {
-      const answer = await this.client.api('GET', `/projects/${one.project}/import`).catch(() => null);
+      const answer = await this.client.api('GET', `/projects/${running.project}/import`).catch(() => null);
       return answer?.status === 200 && ['finished', 'failed', 'canceled'].includes(answer.body.import_status);
     };
-    await until(`import ${one.id} has ended`, hasEnded, WITHIN_MS).catch(({ message }) => this.complain(message));
-    one.seconds = (Date.now() - from) / 1000;
+    await until(`import ${running.id} has ended`, hasEnded, WITHIN_MS).catch(({ message }) => this.complain(message));
+    running.seconds = (Date.now() - from) / 1000;
     this.imports += 1;
   }
 
@@ -277,7 +280,7 @@ class BrokenImports {
    * @param {number} project
    * @returns {Promise<Record<string, number>>}
    */
-  async #objects(project) {
+  async #countImportedObjects(project) {
     const rows = await this.client
       .query('collaboration', 'select kind, count(*)::int from imported_objects where project_id = $1 group by kind', [
         project,
@@ -290,7 +293,7 @@ class BrokenImports {
    * Compares a finished import with the host.
    * @param {Import} one
    */
-  async #check({ project }) {
+  async #checkImport({ project }) {
     const imported = new ImportedProject(this.client, this.upstream, this.#history, project);
     for (const problem of await imported.compare()) this.complain(`project ${project}: ${problem}`);
   }

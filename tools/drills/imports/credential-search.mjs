@@ -61,21 +61,21 @@ export class CredentialSearch {
     const ids = readdirSync(PROCESSES).filter((name) => /^\d+$/.test(name) && Number(name) !== process.pid);
     for (const id of ids) {
       for (const name of ['cmdline', 'environ']) {
-        const text = textOf(join(PROCESSES, id, name));
+        const text = readProcessFile(join(PROCESSES, id, name));
         if (name === 'cmdline' && text.includes(this.address)) this.#hasSeenHost = true;
         if (this.forms.some((form) => text.includes(form)))
-          this.places.add(`${name} of ${textOf(join(PROCESSES, id, 'comm')).trim()}`);
+          this.places.add(`${name} of ${readProcessFile(join(PROCESSES, id, 'comm')).trim()}`);
       }
     }
   }
 
   /** @param {string} folder */
   async #readFolder(folder) {
-    for (const entry of await entriesOf(folder)) {
+    for (const entry of await listRecursively(folder)) {
       const path = join(entry.parentPath, entry.name);
       if (!entry.isFile()) continue;
       this.#files += 1;
-      if (await hasOneOf(path, this.forms)) this.places.add(path.slice(folder.length + 1));
+      if (await fileHasAnyOf(path, this.forms)) this.places.add(path.slice(folder.length + 1));
     }
   }
 
@@ -110,7 +110,7 @@ export class CredentialSearch {
  * @param {string} folder
  * @returns {Promise<import('node:fs').Dirent[]>}
  */
-async function entriesOf(folder) {
+async function listRecursively(folder) {
   for (let attempt = 1; ; attempt += 1) {
     try {
       return await readdir(folder, { recursive: true, withFileTypes: true });
@@ -124,7 +124,7 @@ async function entriesOf(folder) {
  * Returns a file of a process; an empty text for a process that has ended.
  * @param {string} path
  */
-function textOf(path) {
+function readProcessFile(path) {
   try {
     return readFileSync(path, 'latin1');
   } catch {
@@ -137,7 +137,7 @@ function textOf(path) {
  * @param {string} path
  * @param {string[]} texts
  */
-async function hasOneOf(path, texts) {
+async function fileHasAnyOf(path, texts) {
   const file = await open(path).catch(() => null);
   if (file === null) return false;
   const longest = Math.max(...texts.map((text) => text.length));

@@ -39,8 +39,8 @@ export class ImportedProject {
       if (shown.some((number) => number !== count)) this.problems.push(`${kind} counts ${shown.join()}`);
     }
     await this.#compareNumbers();
-    await this.#compareHolders();
-    await this.#comparePulls();
+    await this.#compareCommentedObjects();
+    await this.#compareMergeRequests();
     const last = await client.api('GET', `/projects/${project}/repository/commits/${this.history.base}`);
     if (last.status !== 200) this.problems.push(`the last commit is answered ${last.status}`);
     return this.problems;
@@ -63,35 +63,39 @@ export class ImportedProject {
   }
 
   /** Compares the objects with the comments, and the order of these. */
-  async #compareHolders() {
+  async #compareCommentedObjects() {
     const { holder, holders } = this.upstream;
     const title = holder === 'issues' ? 'Issue' : 'Pull';
     for (let n = 0; n < holders; n += STEP) {
       const path = `/projects/${this.project}/${holder}/${n + 1}`;
       const shown = await this.client.done(200, 'GET', path);
-      this.#compare(shown, { title: `${title} ${n}`, description: `Text ${n}`, ...timesOf(n) }, n);
-      const notes = (await this.#notesOf(path)).filter(({ type }) => type !== 'DiffNote');
+      this.#compareFields(shown, { title: `${title} ${n}`, description: `Text ${n}`, ...timesOf(n) }, n);
+      const notes = (await this.#listComments(path)).filter(({ type }) => type !== 'DiffNote');
       const expected = range(COMMENTS / holders).map((k) => n + k * holders);
       if (notes.length !== expected.length) this.problems.push(`${path} has ${notes.length} notes`);
       for (const [at, k] of expected.entries())
-        this.#compare(notes[at] ?? { author: {} }, { body: `Comment ${k}`, created_at: timesOf(k).created_at }, k);
+        this.#compareFields(
+          notes[at] ?? { author: {} },
+          { body: `Comment ${k}`, created_at: timesOf(k).created_at },
+          k,
+        );
     }
   }
 
   /** Compares merge requests with their heads, and the comments on their lines. */
-  async #comparePulls() {
+  async #compareMergeRequests() {
     for (let n = 0; n < PULLS; n += STEP) {
       const path = `/projects/${this.project}/merge_requests/${this.upstream.numberOfPull(n)}`;
       const sha = this.history.heads[n] ?? '';
       const shown = await this.client.done(200, 'GET', path);
-      this.#compare(shown, { title: `Pull ${n}`, description: `Text ${n}`, sha, ...timesOf(n) }, n);
-      const notes = (await this.#notesOf(path)).filter(({ type }) => type === 'DiffNote');
+      this.#compareFields(shown, { title: `Pull ${n}`, description: `Text ${n}`, sha, ...timesOf(n) }, n);
+      const notes = (await this.#listComments(path)).filter(({ type }) => type === 'DiffNote');
       if (notes.length !== 1) this.problems.push(`${path} has ${notes.length} comments on lines`);
       const [note = { author: {} }] = notes;
       const { new_path, new_line, head_sha } = note.position ?? {};
       const line = { ...note, new_path, new_line: String(new_line), head_sha };
       const place = { new_path: fileOfPull(n), new_line: '1', head_sha: sha };
-      this.#compare(line, { body: `Line ${n}`, created_at: timesOf(n).created_at, ...place }, n);
+      this.#compareFields(line, { body: `Line ${n}`, created_at: timesOf(n).created_at, ...place }, n);
     }
   }
 
@@ -100,7 +104,7 @@ export class ImportedProject {
    * @param {string} path
    * @returns {Promise<any[]>}
    */
-  async #notesOf(path) {
+  async #listComments(path) {
     const notes = await this.client.done(200, 'GET', `${path}/notes?sort=asc&per_page=100`);
     return notes.filter((/** @type {{ system: boolean }} */ { system }) => !system);
   }
@@ -110,7 +114,7 @@ export class ImportedProject {
    * @param {Record<string, string>} expected
    * @param {number} person
    */
-  #compare(shown, expected, person) {
+  #compareFields(shown, expected, person) {
     const { login } = personOf(person);
     if (shown.author.name !== `Placeholder ${login}`) this.problems.push(`${shown.author.name} in place of ${login}`);
     for (const [field, value] of Object.entries({ ...expected, imported_from: this.upstream.importType }))

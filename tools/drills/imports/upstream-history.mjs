@@ -11,10 +11,14 @@ import { COMMITS, fileOfPull, FROM, PULLS, range } from './upstreams.mjs';
 export async function addHistory(upstream, bare) {
   const { git } = upstream.host;
   const history = range(COMMITS - 1).map((n) =>
-    commitOf('refs/heads/main', { n, title: `Commit ${n + 1}`, file: `files/${n + 1}.txt` }, n === 0 ? 'main^0' : null),
+    fastImportCommit(
+      'refs/heads/main',
+      { n, title: `Commit ${n + 1}`, file: `files/${n + 1}.txt` },
+      n === 0 ? 'main^0' : null,
+    ),
   );
   const heads = range(PULLS).map((n) =>
-    commitOf(upstream.headOf(n), { n: COMMITS + n, title: `Pull ${n}`, file: fileOfPull(n) }, 'main'),
+    fastImportCommit(upstream.headOf(n), { n: COMMITS + n, title: `Pull ${n}`, file: fileOfPull(n) }, 'main'),
   );
   await runWithInput('git', ['-C', bare, 'fast-import', '--quiet'], [...history, ...heads].join(''));
   const refs = ['refs/heads/main', ...range(PULLS).map((n) => upstream.headOf(n))];
@@ -29,7 +33,7 @@ export async function addHistory(upstream, bare) {
  * @param {{ n: number, title: string, file: string }} commit
  * @param {string | null} from  the branch of its parent; null for the commit before it
  */
-function commitOf(ref, { n, title, file }, from) {
+function fastImportCommit(ref, { n, title, file }, from) {
   const time = Math.floor(FROM / 1000) + n;
   const content = `${title}\n`;
   const parent = from === null ? '' : `from refs/heads/${from}\n`;

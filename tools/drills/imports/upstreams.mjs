@@ -3,10 +3,10 @@
  * reference identity-and-import 6.9 to 6.11.
  *
  * @typedef {{ folder: string, ok(cwd: string, ...words: string[]): Promise<string> }} Git
- * @typedef {Record<string, any>} Hosted
- * @typedef {Hosted & { address: string, url: string, token: string, username: string, git: Git, stop(): Promise<void> }} Host
+ * @typedef {Record<string, any>} HostedObject
+ * @typedef {HostedObject & { address: string, url: string, token: string, username: string, git: Git, stop(): Promise<void> }} Host
  * @typedef {{ base: string, heads: string[] }} History  the tip of `main`, and the heads of the pull requests
- * @typedef {Remote | Server | Cloud} Upstream
+ * @typedef {RemoteUpstream | ServerUpstream | CloudUpstream} Upstream
  */
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
@@ -23,7 +23,7 @@ const PEOPLE = 25;
 export const FROM = Date.parse('2024-01-01T00:00:00.000Z');
 const NAME = 'heron';
 
-/** Repository of a host. Shape: `holder` is the list of the API whose objects have the comments, `holders` their number. */
+/** Repository of a host. `holder` is the list of the API whose objects have the comments, `holders` their number. */
 class AnyUpstream {
   /** @type {'issues' | 'merge_requests'} */
   holder = 'issues';
@@ -46,7 +46,7 @@ class AnyUpstream {
   /** Forms of the credential in requests, which no other place may hold. */
   get secrets() {
     const { token, username } = this.host;
-    return [token, basicForm(`${username}:${token}`)];
+    return [token, toBasicCredential(`${username}:${token}`)];
   }
 
   /**
@@ -58,21 +58,21 @@ class AnyUpstream {
   }
 }
 
-class Remote extends AnyUpstream {
+class RemoteUpstream extends AnyUpstream {
   hasStats = true;
   importType = 'remote';
-  /** @type {Hosted} */
+  /** @type {HostedObject} */
   #repository = {};
 
   static async start() {
     /** @type {{ RemoteHost: { start(): Promise<Host> } }} */
     const { RemoteHost } = load('../../../libs/testing/dist/upstream/remote-host.js');
-    return new Remote(await RemoteHost.start());
+    return new RemoteUpstream(await RemoteHost.start());
   }
 
   get secrets() {
     const { token } = this.host;
-    return [token, basicForm(`${token}:x-oauth-basic`)];
+    return [token, toBasicCredential(`${token}:x-oauth-basic`)];
   }
 
   async add() {
@@ -104,10 +104,16 @@ class Remote extends AnyUpstream {
     put('milestones', [{ number: 1, title: 'Spring', state: 'open', ...timesOf(0) }]);
     const planned = { labels: [{ name: 'nest' }], milestone: { number: 1 } };
     /** @param {number} n */
-    const issueOf = (n) => ({ ...textsOf('Issue', n), number: n + 1, state: 'open', ...planned, ...timesOf(n) });
+    const issueOf = (n) => ({
+      ...textsAndAuthorOf('Issue', n),
+      number: n + 1,
+      state: 'open',
+      ...planned,
+      ...timesOf(n),
+    });
     /** @param {number} n */
     const pullOf = (n) => ({
-      ...{ ...textsOf('Pull', n), number: this.numberOfPull(n), state: 'open', ...timesOf(n) },
+      ...{ ...textsAndAuthorOf('Pull', n), number: this.numberOfPull(n), state: 'open', ...timesOf(n) },
       head: { ref: `topic-${n}`, sha: heads[n], user: personOf(n), repo: { id: 9 } },
       base: { ref: 'main', sha: base, user: personOf(n), repo: { id: repository['id'] } },
     });
@@ -140,25 +146,25 @@ class Remote extends AnyUpstream {
   }
 }
 
-class Server extends AnyUpstream {
+class ServerUpstream extends AnyUpstream {
   hasStats = false;
   importType = 'repohost_server';
   holder = /** @type {const} */ ('merge_requests');
   holders = PULLS;
   counts = { issue: 0, merge_request: PULLS, note: COMMENTS, diff_note: LINE_COMMENTS };
-  /** @type {Hosted} */
+  /** @type {HostedObject} */
   #repository = {};
 
-  /** @param {Hosted & { host: Host }} server */
+  /** @param {HostedObject & { host: Host }} server */
   constructor(server) {
     super(server.host);
     this.server = server;
   }
 
   static async start() {
-    /** @type {{ RepohostServer: { start(): Promise<Hosted & { host: Host }> } }} */
+    /** @type {{ RepohostServer: { start(): Promise<HostedObject & { host: Host }> } }} */
     const { RepohostServer } = load('../../../libs/testing/dist/upstream/repohost-server.js');
-    return new Server(await RepohostServer.start());
+    return new ServerUpstream(await RepohostServer.start());
   }
 
   async add() {
@@ -223,22 +229,22 @@ class Server extends AnyUpstream {
   }
 }
 
-class Cloud extends AnyUpstream {
+class CloudUpstream extends AnyUpstream {
   hasStats = false;
   importType = 'repohost';
-  /** @type {Hosted} */
+  /** @type {HostedObject} */
   #repository = {};
 
-  /** @param {Hosted & { host: Host }} cloud */
+  /** @param {HostedObject & { host: Host }} cloud */
   constructor(cloud) {
     super(cloud.host);
     this.cloud = cloud;
   }
 
   static async start() {
-    /** @type {{ RepohostCloud: { start(): Promise<Hosted & { host: Host }> } }} */
+    /** @type {{ RepohostCloud: { start(): Promise<HostedObject & { host: Host }> } }} */
     const { RepohostCloud } = load('../../../libs/testing/dist/upstream/repohost-cloud.js');
-    return new Cloud(await RepohostCloud.start());
+    return new CloudUpstream(await RepohostCloud.start());
   }
 
   get env() {
@@ -321,18 +327,18 @@ class Cloud extends AnyUpstream {
  * The credential in the header of HTTP Basic authentication.
  * @param {string} text
  */
-function basicForm(text) {
+function toBasicCredential(text) {
   return Buffer.from(text).toString('base64').replace(/=+$/, '');
 }
 
 /** Hosts by their kinds. */
-export const UPSTREAMS = { remote: Remote, server: Server, cloud: Cloud };
+export const UPSTREAMS = { remote: RemoteUpstream, server: ServerUpstream, cloud: CloudUpstream };
 
 /**
  * @param {string} kind
  * @param {number} n
  */
-function textsOf(kind, n) {
+function textsAndAuthorOf(kind, n) {
   return { title: `${kind} ${n}`, body: `Text ${n}`, user: personOf(n) };
 }
 

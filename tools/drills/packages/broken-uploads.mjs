@@ -6,7 +6,7 @@
  *
  * @import { Client, Person } from '../client.mjs'
  * @import { Upload } from './registry-requests.mjs'
- * @typedef {{ upload: Upload, status: number | null, text: string, isCut: boolean }} Entry  `status` is null without an answer
+ * @typedef {{ upload: Upload, status: number | null, text: string, isCut: boolean }} UploadEntry  `status` is null without an answer
  */
 import { randomBytes } from 'node:crypto';
 import { existsSync, readdirSync, utimesSync } from 'node:fs';
@@ -37,7 +37,7 @@ export function prepare() {
 }
 
 /**
- * Shape: figures of both parts; `wrong` is the number of violations.
+ * Runs the drill. Returns the figures of its parts. `wrong` is the number of violations.
  * @param {Client} client
  */
 export async function run(client) {
@@ -53,7 +53,7 @@ class BrokenUploads {
   wrong = 0;
   /** @type {string[]} */
   examples = [];
-  /** @type {Entry[]} */
+  /** @type {UploadEntry[]} */
   entries = [];
   /** @type {Person[]} */
   writers = [];
@@ -87,7 +87,7 @@ class BrokenUploads {
     const publish = async (/** @type {number} */ n) => {
       const content = randomBytes(100);
       for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt += 1) {
-        const entry = await this.#publish(n, content, n, false);
+        const entry = await this.#publishPackage(n, content, n, false);
         // The gateway may have given up on an answer that the service had just written.
         if (attempt > 0 && EXISTS.test(entry.text)) return { ...entry, status: 200 };
         if (entry.status !== null && !REPEATED.includes(entry.status)) return entry;
@@ -99,7 +99,7 @@ class BrokenUploads {
     const entries = await Promise.all(Array.from({ length: AT_ONCE }, (_, n) => publish(n)));
     const refused = entries.filter((entry) => !isAcknowledged(entry));
     for (const { upload, status } of refused) this.#complain(`${upload.path}: ${status}`);
-    const checked = await this.#check();
+    const checked = await this.#checkUploads();
     return { seconds: (Date.now() - from) / 1000, acknowledged: entries.length - refused.length, repeated, ...checked };
   }
 
@@ -110,7 +110,7 @@ class BrokenUploads {
     const write = async (/** @type {number} */ writer) => {
       while (!isOver) {
         const content = randomBytes(1 + Math.floor(Math.random() * MAX_BYTES));
-        const { status } = await this.#publish(next++, content, writer, Math.random() < CUT_PART);
+        const { status } = await this.#publishPackage(next++, content, writer, Math.random() < CUT_PART);
         if (status === null || status >= 429) await delay(200);
       }
     };
@@ -135,7 +135,7 @@ class BrokenUploads {
       acknowledged: own.filter(isAcknowledged).length,
       cut: own.filter(({ isCut }) => isCut).length,
       unknown: own.filter((entry) => !entry.isCut && !isAcknowledged(entry)).length,
-      ...(await this.#check()),
+      ...(await this.#checkUploads()),
     };
   }
 
@@ -145,7 +145,7 @@ class BrokenUploads {
    * @param {number} writer
    * @param {boolean} isCut
    */
-  async #publish(n, content, writer, isCut) {
+  async #publishPackage(n, content, writer, isCut) {
     const upload = uploadOf(this.project, FORMATS[n % FORMATS.length] ?? 'generic', n, content);
     const token = this.writers[writer % WRITERS]?.token ?? '';
     // The last byte is never sent, so that no upload is whole.
@@ -157,8 +157,8 @@ class BrokenUploads {
   }
 
   /** Compares what is listed and downloaded with what was sent. */
-  async #check() {
-    const listed = await this.#listed();
+  async #checkUploads() {
+    const listed = await this.#countListedFiles();
     const byName = new Map(this.entries.map((entry) => [entry.upload.fileName, entry]));
     for (const [name, count] of listed) {
       const entry = byName.get(name);
@@ -169,7 +169,7 @@ class BrokenUploads {
     for (const { upload, ...entry } of this.entries) {
       const isListed = listed.has(upload.fileName);
       if (isAcknowledged(entry) && !isListed) this.#complain(`${upload.fileName} is lost`);
-      if (isListed && !(await this.#isWhole(upload))) {
+      if (isListed && !(await this.#isDownloadedWhole(upload))) {
         damaged += 1;
         this.#complain(`${upload.fileName} has other bytes`);
       }
@@ -178,7 +178,7 @@ class BrokenUploads {
   }
 
   /** @param {Upload} upload */
-  async #isWhole({ download, content }) {
+  async #isDownloadedWhole({ download, content }) {
     const response = await fetch(`${this.client.estate.baseUrl}/api/v4${download}`, {
       headers: { 'private-token': this.writers[0]?.token ?? '' },
     });
@@ -186,7 +186,7 @@ class BrokenUploads {
   }
 
   /** Names of all listed files, with their number. */
-  async #listed() {
+  async #countListedFiles() {
     const rows = await this.client.query(
       'package',
       `select f.file_name as name, count(*)::int as count from package_files f join packages p on p.id = f.package_id
@@ -221,7 +221,7 @@ class BrokenUploads {
   }
 }
 
-/** @param {Pick<Entry, 'status'>} entry */
+/** @param {Pick<UploadEntry, 'status'>} entry */
 function isAcknowledged({ status }) {
   return status !== null && status < 300;
 }

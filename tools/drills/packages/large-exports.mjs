@@ -26,7 +26,8 @@ export function prepare() {
 }
 
 /**
- * Shape: seconds and bytes by export; the largest resident memory in MiB; `wrong` is the number of violations.
+ * Runs the drill. Returns seconds and bytes by export, and the largest resident memory in MiB. `wrong` is the number of
+ * violations.
  * @param {Client} client
  */
 export async function run(client) {
@@ -53,11 +54,11 @@ export async function run(client) {
 }
 
 /**
- * @typedef {{ name: string, of: string, type: string, isKilled?: boolean, lines: number | null }} Kind
+ * @typedef {{ name: string, of: string, type: string, isKilled?: boolean, lines: number | null }} ExportKind
  * `lines` is null for files that are one line
  */
 class LargeExports {
-  /** @type {Kind[]} */
+  /** @type {ExportKind[]} */
   kinds = [];
 
   /** @param {Client} client */
@@ -78,7 +79,7 @@ class LargeExports {
     const pipeline = await client.made(`/projects/${project.id}/pipeline?ref=main`, {});
     const job = await client.made(`/projects/${project.id}/pipelines/${pipeline.id}/jobs`, { name: 'sbom' });
     const from = Date.now();
-    for (let n = 0; n < DOCUMENTS; n += 1) await this.#hand(job, n);
+    for (let n = 0; n < DOCUMENTS; n += 1) await this.#uploadSbomDocument(job, n);
     await client.done(200, 'PUT', `/jobs/${job.id}`, { json: { token: job.token, state: 'success' } });
     const [projects, groups, pipelines] = [`projects/${project.id}`, `groups/${group.id}`, `pipelines/${pipeline.id}`];
     this.kinds = [
@@ -96,7 +97,7 @@ class LargeExports {
    * @param {{ id: number, token: string }} job
    * @param {number} n
    */
-  async #hand({ id, token }, n) {
+  async #uploadSbomDocument({ id, token }, n) {
     const components = Array.from({ length: COMPONENTS }, (_, index) => {
       const name = `egg-${n}-${index}`;
       return { type: 'library', name, version: '1.0.0', purl: `pkg:npm/${name}@1.0.0` };
@@ -111,7 +112,7 @@ class LargeExports {
 
   /**
    * Creates an export and downloads its file.
-   * @param {Kind} kind
+   * @param {ExportKind} kind
    */
   async write({ of, type, isKilled = false, lines }) {
     const { client } = this;
@@ -130,7 +131,7 @@ class LargeExports {
     await until(`the export ${type} has ended`, hasEnded, WITHIN_MS);
     const seconds = (Date.now() - from) / 1000;
     if (status !== 'finished') return { seconds, bytes: 0, problem: `it ended as ${status}` };
-    const { bytes, lineCount, names } = await this.#read(id);
+    const { bytes, lineCount, names } = await this.#readExport(id);
     const isWhole = names === ALL && (lines === null || lineCount === lines);
     return { seconds, bytes, problem: isWhole ? null : `it has ${names} components in ${lineCount} lines` };
   }
@@ -139,7 +140,7 @@ class LargeExports {
    * Counts lines and different components of a file, without holding it.
    * @param {number} id
    */
-  async #read(id) {
+  async #readExport(id) {
     const url = `${this.client.estate.baseUrl}/api/v4/dependency_list_exports/${id}/download`;
     const response = await fetch(url, { headers: { 'private-token': this.client.estate.token } });
     if (response.status !== 200 || !response.body) throw new Error(`the download was answered ${response.status}`);

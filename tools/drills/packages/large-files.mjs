@@ -3,7 +3,7 @@
  * in memory that grows with its size. Source: docs/reference/packages-and-admin.md 4.1.
  *
  * @import { Client } from '../client.mjs'
- * @typedef {Record<string, number>} Sizes  in MiB, by process
+ * @typedef {Record<string, number>} MibByProcess  in MiB, by process
  */
 import { createHash, randomBytes } from 'node:crypto';
 import { request } from 'node:http';
@@ -25,7 +25,7 @@ export function prepare() {
 }
 
 /**
- * Shape: `grown` are MiB by transfer and process; `wrong` is the number of violations.
+ * Runs the drill. `grown` contains MiB by transfer and process. `wrong` is the number of violations.
  * @param {Client} client
  */
 export async function run(client) {
@@ -33,18 +33,21 @@ export async function run(client) {
   const transfers = new Transfers(client, project);
   /** @type {string[]} */
   const examples = [];
-  /** @type {Record<string, Sizes>} */
+  /** @type {Record<string, MibByProcess>} */
   const grown = {};
-  grown['first'] = await watched(client, async () => {
+  grown['first'] = await growthDuringTransfer(client, async () => {
     await transfers.up('first.bin', FIRST_BYTES);
     await transfers.down('first.bin');
     await transfers.publish('first', FIRST_BYTES);
   });
   let sent = '';
   let received = '';
-  grown['up'] = await watched(client, async () => void (sent = await transfers.up('large.bin', FILE_BYTES)));
-  grown['down'] = await watched(client, async () => void (received = await transfers.down('large.bin')));
-  grown['npm'] = await watched(client, () => transfers.publish('large', TARBALL_BYTES));
+  grown['up'] = await growthDuringTransfer(
+    client,
+    async () => void (sent = await transfers.up('large.bin', FILE_BYTES)),
+  );
+  grown['down'] = await growthDuringTransfer(client, async () => void (received = await transfers.down('large.bin')));
+  grown['npm'] = await growthDuringTransfer(client, () => transfers.publish('large', TARBALL_BYTES));
   if (sent !== received) examples.push('the file came back with other bytes');
   for (const [transfer, sizes] of Object.entries(grown)) {
     for (const [name, size] of Object.entries(sizes))
@@ -74,11 +77,11 @@ class Transfers {
   async up(name, size) {
     const digest = createHash('sha256');
     const body = Readable.from(
-      bytesOf(size, (part) => digest.update(part)),
+      generateBytes(size, (part) => digest.update(part)),
       { objectMode: false },
     );
     const headers = { 'content-length': String(size), 'content-type': 'application/octet-stream' };
-    await this.#send(`up ${name}`, `${this.base}/generic/large/1.0.0/${name}`, headers, body, 201);
+    await this.#uploadFile(`up ${name}`, `${this.base}/generic/large/1.0.0/${name}`, headers, body, 201);
     return digest.digest('hex');
   }
 
@@ -110,11 +113,11 @@ class Transfers {
     const whole = async function* () {
       yield Buffer.from(head);
       // Parts of a multiple of three bytes have no padding.
-      for (const part of bytesOf(size - (size % 3), () => {})) yield Buffer.from(part.toString('base64'));
+      for (const part of generateBytes(size - (size % 3), () => {})) yield Buffer.from(part.toString('base64'));
       yield Buffer.from('"}}}');
     };
     const headers = { 'content-type': 'application/json' };
-    await this.#send(`npm ${name}`, `${this.base}/npm/${name}`, headers, Readable.from(whole()), 200);
+    await this.#uploadFile(`npm ${name}`, `${this.base}/npm/${name}`, headers, Readable.from(whole()), 200);
   }
 
   /**
@@ -124,7 +127,7 @@ class Transfers {
    * @param {Readable} body
    * @param {number} expected
    */
-  async #send(about, url, headers, body, expected) {
+  async #uploadFile(about, url, headers, body, expected) {
     const from = performance.now();
     const outgoing = request(url, {
       method: 'PUT',
@@ -146,7 +149,7 @@ class Transfers {
  * @param {number} size
  * @param {(part: Buffer) => void} note
  */
-function* bytesOf(size, note) {
+function* generateBytes(size, note) {
   const part = randomBytes(48 * 1024);
   for (let left = size, count = 0; left > 0; left -= part.length, count += 1) {
     part.writeUInt32BE(count, 0);
@@ -160,9 +163,9 @@ function* bytesOf(size, note) {
  * Growth of the resident memory of both processes during a transfer: the highest value, compared with the one before.
  * @param {Client} client
  * @param {() => Promise<unknown>} transfer
- * @returns {Promise<Sizes>}
+ * @returns {Promise<MibByProcess>}
  */
-async function watched(client, transfer) {
+async function growthDuringTransfer(client, transfer) {
   const before = Object.fromEntries(WATCHED.map((name) => [name, client.residentMib(name)]));
   const peaks = { ...before };
   const look = () => {

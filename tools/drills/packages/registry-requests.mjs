@@ -59,7 +59,7 @@ export function uploadOf(project, format, n, content) {
     case 'pypi': {
       const fileName = `drilled-1.${n}.tar.gz`;
       const headers = { 'content-type': `multipart/form-data; boundary=${BOUNDARY}` };
-      const body = formOf({ ':action': 'file_upload', name: 'drilled', version: `1.${n}` }, fileName, content);
+      const body = multipartFormOf({ ':action': 'file_upload', name: 'drilled', version: `1.${n}` }, fileName, content);
       return {
         ...{ ...shared, method: 'POST', path: `${base}/pypi`, headers, body, fileName },
         download: `${base}/pypi/files/${sha256(content)}/${fileName}`,
@@ -73,7 +73,7 @@ export function uploadOf(project, format, n, content) {
  * @param {string} fileName
  * @param {Buffer} content
  */
-function formOf(fields, fileName, content) {
+function multipartFormOf(fields, fileName, content) {
   const parts = Object.entries(fields).map(
     ([name, value]) => `--${BOUNDARY}\r\ncontent-disposition: form-data; name="${name}"\r\n\r\n${value}\r\n`,
   );

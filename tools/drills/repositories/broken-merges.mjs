@@ -6,8 +6,8 @@
  *
  * @import { Answer, Client, Person } from '../client.mjs'
  * @import { Balancer } from '../failures/balancer.mjs'
- * @typedef {'merge' | 'squash' | 'rebase' | 'suggestion' | 'batch'} Kind
- * @typedef {{ id: string, subject: string }} Commit
+ * @typedef {'merge' | 'squash' | 'rebase' | 'suggestion' | 'batch'} WorkKind
+ * @typedef {{ id: string, subject: string }} ListedCommit
  * @typedef {{ id: number, iid: number, state: string, head_sha: string, merge_commit_sha: string | null,
  *   versions: string[], push_notes: number, merge_notes: number, todos: string[], resolved: boolean[] }} Row
  */
@@ -21,7 +21,7 @@ export { prepare } from './repository-faults.mjs';
 
 const PROJECTS = 2;
 const WORKERS = 6;
-/** @type {readonly Kind[]} */
+/** @type {readonly WorkKind[]} */
 const KINDS = ['merge', 'squash', 'rebase', 'suggestion', 'batch'];
 /** Merge requests that each worker opens before the faults. */
 const STOCK = 2 * KINDS.length;
@@ -47,7 +47,7 @@ const ROWS = `select i.id::int, i.iid::int, i.source_branch, i.state, i.head_sha
   from merge_requests i where i.project_id = $1`;
 
 /**
- * Shape: numbers of requests by their outcome; `wrong` is the number of violations.
+ * Runs the drill. Returns numbers of requests by their outcome. `wrong` is the number of violations.
  * @param {Client} client
  * @param {{ server: { balancer: Balancer } }} prepared
  */
@@ -75,7 +75,7 @@ class BrokenMerges extends RepositoryFaults {
   unknown = 0;
   /** Refusals with a status below 500, by kind and status. @type {Record<string, number>} */
   refused = {};
-  /** @type {Worker[]} */
+  /** @type {MergeWorker[]} */
   workers = [];
   /** @type {number[]} */
   projects = [];
@@ -96,9 +96,9 @@ class BrokenMerges extends RepositoryFaults {
       await client.join(id, people, 40);
       this.projects.push(id);
     }
-    const starts = await Promise.all(this.projects.map((project) => this.#start(project)));
+    const starts = await Promise.all(this.projects.map((project) => this.#commitStart(project)));
     this.workers = people.map(
-      (person, n) => new Worker(this, person, this.projects[n % PROJECTS] ?? 0, starts[n % PROJECTS] ?? '', n),
+      (person, n) => new MergeWorker(this, person, this.projects[n % PROJECTS] ?? 0, starts[n % PROJECTS] ?? '', n),
     );
     await Promise.all(this.workers.map((worker) => worker.prepare()));
   }
@@ -108,7 +108,7 @@ class BrokenMerges extends RepositoryFaults {
    * @param {number} project
    * @returns {Promise<string>}
    */
-  async #start(project) {
+  async #commitStart(project) {
     const commit = (/** @type {string} */ file) =>
       this.client.made(`/projects/${project}/repository/commits`, {
         ...{ branch: 'main', commit_message: file },
@@ -137,7 +137,7 @@ class BrokenMerges extends RepositoryFaults {
       const repository = repositoryOf(this.client.estate, project);
       const refs = await this.refsOf(repository);
       const requests = this.workers.flatMap((worker) => worker.requests).filter((one) => one.project === project);
-      await this.complainIfLasting(() => this.#problemsOf(project, requests, repository, refs));
+      await this.complainIfLasting(() => this.#findProblems(project, requests, repository, refs));
       await this.compareRows(project, refs);
       await this.checkRepository(repository);
     }
@@ -145,14 +145,14 @@ class BrokenMerges extends RepositoryFaults {
 
   /**
    * @param {number} project
-   * @param {Request[]} requests
+   * @param {WorkedMergeRequest[]} requests
    * @param {string} repository
    * @param {Map<string, string>} refs
    */
-  async #problemsOf(project, requests, repository, refs) {
+  async #findProblems(project, requests, repository, refs) {
     const rows = await this.client.query('collaboration', ROWS, [project]);
     const pushes = await this.eventsOf(project);
-    const merges = await this.#mergesOf(project);
+    const merges = await this.#countMergeEvents(project);
     const main = await commitsOf(repository, 'refs/heads/main');
     const problems = brokenLinks(pushes.get('main') ?? [], refs.get('main') ?? null).map((text) => `main: ${text}`);
     for (const request of requests) {
@@ -178,7 +178,7 @@ class BrokenMerges extends RepositoryFaults {
    * @param {number} project
    * @returns {Promise<Map<number, number>>}
    */
-  async #mergesOf(project) {
+  async #countMergeEvents(project) {
     const counts = new Map();
     for (let page = 1; ; page += 1) {
       const path = `/projects/${project}/events?action=merged&per_page=100&page=${page}`;
@@ -189,7 +189,7 @@ class BrokenMerges extends RepositoryFaults {
   }
 
   /**
-   * @param {Kind} kind
+   * @param {WorkKind} kind
    * @param {Answer | null} answer  null without an answer
    */
   count(kind, answer) {
@@ -200,10 +200,10 @@ class BrokenMerges extends RepositoryFaults {
 }
 
 /** A user who opens merge requests, and works on them. */
-class Worker {
-  /** @type {Request[]} */
+class MergeWorker {
+  /** @type {WorkedMergeRequest[]} */
   requests = [];
-  /** @type {Request[]} */
+  /** @type {WorkedMergeRequest[]} */
   #stock = [];
   #count = 0;
 
@@ -224,28 +224,28 @@ class Worker {
 
   /** Opens a merge request of each kind, so that the faults meet the work on them. */
   async prepare() {
-    for (let n = 0; n < STOCK; n += 1) this.#stock.push(await this.#open());
+    for (let n = 0; n < STOCK; n += 1) this.#stock.push(await this.#openNextRequest());
   }
 
   /** Works on a merge request of the stock, or on a new one. One whose preparation fails in a fault is left alone. */
   async work() {
-    const request = this.#stock.shift() ?? (await this.#open().catch(() => null));
+    const request = this.#stock.shift() ?? (await this.#openNextRequest().catch(() => null));
     if (request === null) return void (await delay(100));
     this.requests.push(request);
     await request.act();
   }
 
-  async #open() {
+  async #openNextRequest() {
     this.#count += 1;
-    const kind = /** @type {Kind} */ (KINDS[(this.#count + this.n) % KINDS.length]);
-    const request = new Request(this, kind, `change-${this.n}-${this.#count}`);
+    const kind = /** @type {WorkKind} */ (KINDS[(this.#count + this.n) % KINDS.length]);
+    const request = new WorkedMergeRequest(this, kind, `change-${this.n}-${this.#count}`);
     await request.prepare();
     return request;
   }
 }
 
 /** A merge request of one commit, whose branch, file and messages have its mark. */
-class Request {
+class WorkedMergeRequest {
   path = '';
   lastRefusal = '';
   /** Kinds of the acknowledged requests. @type {Set<string>} */
@@ -255,8 +255,8 @@ class Request {
   #discussions = /** @type {string[]} */ ([]);
 
   /**
-   * @param {Worker} worker
-   * @param {Kind} kind
+   * @param {MergeWorker} worker
+   * @param {WorkKind} kind
    * @param {string} mark
    */
   constructor(worker, kind, mark) {
@@ -270,11 +270,11 @@ class Request {
   async prepare() {
     const { worker, mark, kind } = this;
     const project = `/projects/${worker.project}`;
-    await this.#send(201, 'POST', `${project}/repository/commits`, {
+    await this.#sendAsWorker(201, 'POST', `${project}/repository/commits`, {
       ...{ branch: mark, start_sha: worker.start, commit_message: mark },
       actions: [{ action: 'create', file_path: `${mark}.txt`, content: FILE }],
     });
-    const opened = await this.#send(
+    const opened = await this.#sendAsWorker(
       201,
       'POST',
       `${project}/merge_requests`,
@@ -287,7 +287,7 @@ class Request {
     for (const line of kind === 'suggestion' || kind === 'batch' ? SUGGESTED[kind] : []) {
       const position = { ...opened.diff_refs, position_type: 'text', new_path: `${mark}.txt`, new_line: line };
       const body = `\`\`\`suggestion\n${mark} ${line}\n\`\`\``;
-      const { id, notes } = await this.#send(201, 'POST', `${this.path}/discussions`, { body, position });
+      const { id, notes } = await this.#sendAsWorker(201, 'POST', `${this.path}/discussions`, { body, position });
       this.#discussions.push(id);
       this.suggestions.push(notes[0].suggestions[0].id);
     }
@@ -296,11 +296,13 @@ class Request {
   async act() {
     const { kind, mark } = this;
     if (kind === 'merge' || kind === 'squash') await this.merge();
-    if (kind === 'rebase' && (await this.#repeat('PUT', `${this.path}/rebase`, {})) === 'acknowledged')
+    if (kind === 'rebase' && (await this.#repeatUntilAnswered('PUT', `${this.path}/rebase`, {})) === 'acknowledged')
       await this.merge();
     const json = { commit_message: `Apply ${mark}` };
-    if (kind === 'suggestion') await this.#repeat('PUT', `/suggestions/${this.suggestions[0]}/apply`, json);
-    if (kind === 'batch') await this.#repeat('PUT', '/suggestions/batch_apply', { ...json, ids: this.suggestions });
+    if (kind === 'suggestion')
+      await this.#repeatUntilAnswered('PUT', `/suggestions/${this.suggestions[0]}/apply`, json);
+    if (kind === 'batch')
+      await this.#repeatUntilAnswered('PUT', '/suggestions/batch_apply', { ...json, ids: this.suggestions });
   }
 
   async merge() {
@@ -308,7 +310,7 @@ class Request {
       merge_commit_message: `Merge ${this.mark}`,
       ...(this.kind === 'squash' ? { squash: true, squash_commit_message: `Squash ${this.mark}` } : {}),
     };
-    const outcome = await this.#repeat('PUT', `${this.path}/merge`, json);
+    const outcome = await this.#repeatUntilAnswered('PUT', `${this.path}/merge`, json);
     if (outcome === 'acknowledged') this.acknowledged.add('merge');
     return outcome;
   }
@@ -316,13 +318,13 @@ class Request {
   /**
    * Violations of the merge request itself.
    * @param {Row} row
-   * @param {{ main: Commit[], branch: Commit[], merges: number }} found
+   * @param {{ main: ListedCommit[], branch: ListedCommit[], merges: number }} found
    */
   problemsOf(row, { main, branch, merges }) {
     const { mark, kind } = this;
     const isMerged = row.state === 'merged' ? 1 : 0;
     const isSquash = kind === 'squash' ? 1 : 0;
-    const times = (/** @type {Commit[]} */ commits, /** @type {string} */ subject) =>
+    const times = (/** @type {ListedCommit[]} */ commits, /** @type {string} */ subject) =>
       commits.filter((one) => one.subject === subject).length;
     /** @type {[what: string, is: unknown, shall: unknown][]} */
     const compared = [
@@ -352,7 +354,7 @@ class Request {
   /**
    * Violations of its suggestions: all are applied in one commit, with their threads resolved, or none is.
    * @param {Row} row
-   * @param {Commit[]} branch
+   * @param {ListedCommit[]} branch
    * @param {boolean[]} applied
    */
   problemsOfSuggestions(row, branch, applied) {
@@ -383,7 +385,7 @@ class Request {
    * @param {string} path
    * @param {object} json
    */
-  async #repeat(method, path, json) {
+  async #repeatUntilAnswered(method, path, json) {
     const { drill, person } = this.worker;
     for (let count = 0; count < REPEATS; count += 1) {
       const answer = await drill.client.api(method, path, { token: person.token, json }).catch(() => null);
@@ -405,7 +407,7 @@ class Request {
    * @param {string} path
    * @param {object} json
    */
-  #send(expected, method, path, json, token = this.worker.person.token) {
+  #sendAsWorker(expected, method, path, json, token = this.worker.person.token) {
     return this.worker.drill.client.done(expected, method, path, { json, token });
   }
 }
@@ -414,7 +416,7 @@ class Request {
  * Commits of a branch, the newest first.
  * @param {string} repository
  * @param {string} ref
- * @returns {Promise<Commit[]>}
+ * @returns {Promise<ListedCommit[]>}
  */
 async function commitsOf(repository, ref) {
   const { output } = await git(repository, ['log', '--topo-order', '--format=%H %s', ref]);

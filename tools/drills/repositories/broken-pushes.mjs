@@ -24,7 +24,7 @@ const COMMITTERS = 3;
 const DELETES = 12;
 
 /**
- * Shape: numbers of changes by their outcome; `wrong` is the number of violations.
+ * Runs the drill. Returns numbers of changes by their outcome. `wrong` is the number of violations.
  * @param {Client} client
  * @param {{ server: { balancer: Balancer } }} prepared
  */
@@ -45,7 +45,7 @@ export async function run(client, { server: { balancer } }) {
 class BrokenPushes extends RepositoryFaults {
   acknowledged = 0;
   unknown = 0;
-  /** @type {Writer[]} */
+  /** @type {BranchWriter[]} */
   writers = [];
   /** @type {{ id: number, path: string }[]} */
   projects = [];
@@ -71,7 +71,7 @@ class BrokenPushes extends RepositoryFaults {
     }
     this.writers = people.map((person, n) => {
       const project = /** @type {{ id: number, path: string }} */ (this.projects[n % PROJECTS]);
-      return n < PUSHERS ? new Pusher(this, person, project, n) : new Committer(this, person, project, n);
+      return n < PUSHERS ? new GitPusher(this, person, project, n) : new ApiCommitter(this, person, project, n);
     });
     for (const writer of this.writers) await writer.prepare();
   }
@@ -82,7 +82,7 @@ class BrokenPushes extends RepositoryFaults {
 
   /** After the faults each branch takes changes again, and nothing is left locked. */
   async changeOnceMore() {
-    const change = async (/** @type {Writer} */ writer) => {
+    const change = async (/** @type {BranchWriter} */ writer) => {
       const acknowledges = async () => (await writer.change()) === 'acknowledged';
       await until('the branch takes changes again', acknowledges, UNLOCKED_WITHIN_MS).catch(() => {
         this.complain(`${writer.branch} takes no changes: ${writer.lastRefusal}`);
@@ -124,7 +124,7 @@ class BrokenPushes extends RepositoryFaults {
 }
 
 /** A client that changes a branch of its own. */
-class Writer {
+class BranchWriter {
   /** Commits that the server acknowledged as the new value of the branch. @type {string[]} */
   acknowledged = [];
   lastRefusal = '';
@@ -163,7 +163,8 @@ class Writer {
   }
 
   /**
-   * Shape: the new value of the branch, `nothing` for a deleted one; null if it was not acknowledged.
+   * Makes one change. Returns the new value of the branch, `nothing` for a deleted one, or null if the change was not
+   * acknowledged.
    * @param {number} _count
    * @returns {Promise<string | null>}
    */
@@ -179,7 +180,7 @@ class Writer {
 }
 
 /** Pushes with git. A commit that was not acknowledged is pushed again below the next one. */
-class Pusher extends Writer {
+class GitPusher extends BranchWriter {
   folder = '';
   mayExist = false;
 
@@ -194,10 +195,10 @@ class Pusher extends Writer {
 
   /** @param {number} count */
   async send(count) {
-    if (count % DELETES === 0 && this.mayExist) return this.#push(`:refs/heads/${this.branch}`, 'nothing');
+    if (count % DELETES === 0 && this.mayExist) return this.#pushRefspec(`:refs/heads/${this.branch}`, 'nothing');
     await git(this.folder, ['commit', '--quiet', '--allow-empty', '--message', `${this.branch} ${count}`]);
     const { output: id } = await git(this.folder, ['rev-parse', 'HEAD']);
-    const sent = await this.#push(`HEAD:refs/heads/${this.branch}`, id.trim());
+    const sent = await this.#pushRefspec(`HEAD:refs/heads/${this.branch}`, id.trim());
     this.mayExist = sent !== null;
     return sent;
   }
@@ -206,7 +207,7 @@ class Pusher extends Writer {
    * @param {string} refspec
    * @param {string} result
    */
-  async #push(refspec, result) {
+  async #pushRefspec(refspec, result) {
     const { code, output } = await git(this.folder, ['push', '--quiet', 'origin', refspec]);
     this.mayExist = false;
     if (code === 0) return result;
@@ -216,7 +217,7 @@ class Pusher extends Writer {
 }
 
 /** Commits by the API. */
-class Committer extends Writer {
+class ApiCommitter extends BranchWriter {
   async prepare() {
     const path = `/projects/${this.project.id}/repository/branches?branch=${this.branch}&ref=main`;
     const { commit } = await this.drill.client.made(path, {}, this.person.token);

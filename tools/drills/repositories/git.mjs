@@ -33,7 +33,7 @@ export function urlOf(baseUrl, path, { token }) {
 }
 
 /**
- * Runs git. Shape: its exit code, and both outputs as one text.
+ * Runs git. Returns its exit code, and both outputs as one text.
  * @param {string} folder
  * @param {string[]} words
  * @param {{ withinMs?: number, onStart?: (child: import('node:child_process').ChildProcess) => void }} [options]
@@ -91,7 +91,8 @@ export async function requireGit(folder, words) {
 }
 
 /**
- * Ids of the processes of git among the descendants of a process. Shape: `except` are words of commands that do not count.
+ * Returns the ids of the processes of git among the descendants of a process. `except` are words of commands that do
+ * not count.
  * @param {number} root
  * @param {string[]} [except]
  * @param {Processes} [processes]

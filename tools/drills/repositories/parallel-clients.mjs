@@ -31,7 +31,7 @@ const SERVICES = ['gateway', 'collaboration'];
 export const prepare = () => ({ env: WITHOUT_RATES });
 
 /**
- * Shape: numbers of clients by their outcome; `wrong` is the number of violations.
+ * Runs the drill. Returns numbers of clients by their outcome. `wrong` is the number of violations.
  * @param {Client} client
  */
 export async function run(client) {
@@ -84,49 +84,51 @@ class ParallelClients {
     this.project = { id, path };
     this.work = join(this.folder, 'work');
     await git(this.folder, ['init', '--quiet', '--initial-branch', 'main', 'work']);
-    await this.#commit(REPOSITORY_BYTES);
+    await this.#commitRandomFile(REPOSITORY_BYTES);
     await requireGit(this.work, ['push', '--quiet', this.url, 'main']);
   }
 
   /** Commits a file that does not compress. @param {number} bytes */
-  async #commit(bytes) {
+  async #commitRandomFile(bytes) {
     writeFileSync(join(this.work, 'random'), randomBytes(bytes));
     await git(this.work, ['add', '.']);
     await git(this.work, ['commit', '--quiet', '--message', `${bytes} bytes`]);
   }
 
   async useAtOnce() {
-    const before = this.#resident();
-    const growth = setInterval(() => this.#noteGrowth(before), 100);
+    const before = this.#residentMibByService();
+    const growth = setInterval(() => this.#recordGrowth(before), 100);
     const kills = setInterval(() => this.#killTransfers(), 50);
     // The killed pushes send a large file, so that they are killed while they send it.
     await git(this.work, ['checkout', '--quiet', '-b', 'large']);
-    await this.#commit(REPOSITORY_BYTES);
+    await this.#commitRandomFile(REPOSITORY_BYTES);
     await git(this.work, ['checkout', '--quiet', 'main']);
     const numbers = (/** @type {number} */ count) => Array.from({ length: count }, (_, n) => n);
     await Promise.all([
-      ...numbers(CLONES).map((n) => this.#clone(n)),
-      ...numbers(PUSHES).map((n) => this.#push(n)),
-      ...numbers(KILLED).map((n) => this.#killed(['clone', '--quiet', '--bare', this.url, `killed-${n}`])),
-      ...numbers(KILLED).map((n) => this.#killed(['-C', 'work', 'push', '--quiet', this.url, `large:killed-${n}`])),
+      ...numbers(CLONES).map((n) => this.#cloneRepository(n)),
+      ...numbers(PUSHES).map((n) => this.#pushBranch(n)),
+      ...numbers(KILLED).map((n) => this.#runKilledClient(['clone', '--quiet', '--bare', this.url, `killed-${n}`])),
+      ...numbers(KILLED).map((n) =>
+        this.#runKilledClient(['-C', 'work', 'push', '--quiet', this.url, `large:killed-${n}`]),
+      ),
     ]);
     clearInterval(growth);
     clearInterval(kills);
     if (this.killed === 0) this.complain('no client was killed');
   }
 
-  #resident() {
+  #residentMibByService() {
     return Object.fromEntries(SERVICES.map((name) => [name, this.client.residentMib(name)]));
   }
 
   /** @param {Record<string, number>} before */
-  #noteGrowth(before) {
-    for (const [name, mib] of Object.entries(this.#resident()))
+  #recordGrowth(before) {
+    for (const [name, mib] of Object.entries(this.#residentMibByService()))
       this.growthMib[name] = Math.max(this.growthMib[name] ?? 0, Math.round(mib - (before[name] ?? 0)));
   }
 
   /** @param {number} n */
-  async #clone(n) {
+  async #cloneRepository(n) {
     const words = ['clone', '--quiet', '--bare', '--branch', 'main', '--single-branch', this.url, `clone-${n}`];
     const { code, output } = await git(this.folder, words, { withinMs: WITHIN_MS });
     if (code === 0) this.clones += 1;
@@ -134,7 +136,7 @@ class ParallelClients {
   }
 
   /** @param {number} n */
-  async #push(n) {
+  async #pushBranch(n) {
     const folder = join(this.folder, `push-${n}`);
     await git(this.folder, ['clone', '--quiet', '--shared', '--no-checkout', 'work', folder]);
     await git(folder, ['commit', '--quiet', '--allow-empty', '--message', `push ${n}`]);
@@ -148,7 +150,7 @@ class ParallelClients {
    * Runs a client that is killed.
    * @param {string[]} words
    */
-  async #killed(words) {
+  async #runKilledClient(words) {
     let root = 0;
     const onStart = (/** @type {import('node:child_process').ChildProcess} */ { pid }) => {
       root = Number(pid);
@@ -178,7 +180,7 @@ class ParallelClients {
   }
 
   /** Processes that collaboration has started for transports; the kept readers stay. */
-  #serverProcesses() {
+  #listTransportProcesses() {
     return gitBelow(Number(this.client.process('collaboration').pid), ['cat-file']);
   }
 
@@ -187,8 +189,8 @@ class ParallelClients {
     const { client } = this;
     const person = await client.person('removed');
     await client.join(this.project.id, [person], 30);
-    await this.#commit(REMOVED_PUSH_BYTES);
-    const gate = await openGate(Number(new URL(client.estate.baseUrl).port), REMOVED_PUSH_BYTES / 2);
+    await this.#commitRandomFile(REMOVED_PUSH_BYTES);
+    const gate = await startGate(Number(new URL(client.estate.baseUrl).port), REMOVED_PUSH_BYTES / 2);
     const url = urlOf(gate.url, this.project.path, person);
     const pushed = git(this.work, ['push', '--quiet', url, 'HEAD:refs/heads/removed'], { withinMs: WITHIN_MS });
     const early = await Promise.race([gate.reached, pushed]);
@@ -209,7 +211,7 @@ class ParallelClients {
     const settled = 'select count(*)::int as count from pushes where settled_at is null';
     const isSettled = async () => (await this.client.query('collaboration', settled))[0].count === 0;
     await until('all pushes are settled', isSettled, WITHIN_MS).catch(({ message }) => this.complain(message));
-    const isQuiet = () => this.#serverProcesses().length === 0;
+    const isQuiet = () => this.#listTransportProcesses().length === 0;
     await until('no process is left', isQuiet).catch(({ message }) => this.complain(message));
     const { output } = await git(repository, ['for-each-ref', '--format=%(refname:lstrip=2)', 'refs/heads']);
     const branches = output.split('\n').filter(Boolean);
@@ -219,9 +221,9 @@ class ParallelClients {
     const { code, output: problems } = await git(repository, ['fsck', '--strict', '--no-dangling']);
     if (code !== 0) this.complain(`fsck: ${problems}`);
     // The packing of the repository may have begun meanwhile.
-    const isClean = () => temporaryFiles(repository).length === 0;
+    const isClean = () => listTemporaryFiles(repository).length === 0;
     await until('no temporary file is left', isClean).catch(() => undefined);
-    for (const file of temporaryFiles(repository)) this.complain(`${file} is left`);
+    for (const file of listTemporaryFiles(repository)) this.complain(`${file} is left`);
   }
 
   /** @param {string[]} branches */
@@ -242,7 +244,7 @@ class ParallelClients {
 }
 
 /** @param {string} repository */
-function temporaryFiles(repository) {
+function listTemporaryFiles(repository) {
   const files = /** @type {string[]} */ (readdirSync(repository, { recursive: true }));
   return files.filter((name) => /tmp_|\.tmp-|\.lock$/.test(name));
 }
@@ -252,7 +254,7 @@ function temporaryFiles(repository) {
  * @param {number} port
  * @param {number} bytes
  */
-async function openGate(port, bytes) {
+async function startGate(port, bytes) {
   let isOpen = false;
   /** @type {(() => void)[]} */
   const waiting = [];

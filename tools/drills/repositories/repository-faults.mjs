@@ -84,7 +84,7 @@ export class RepositoryFaults {
     const running = steps.map(async (step) => {
       while (!isOver) await step();
     });
-    for (let round = 0; round < ROUNDS; round += 1) await this.#killAll();
+    for (let round = 0; round < ROUNDS; round += 1) await this.#killEachKind();
     isOver = true;
     await Promise.all(running);
     this.interrupted = (await this.client.query('collaboration', OPEN_PUSHES))[0].count;
@@ -97,7 +97,7 @@ export class RepositoryFaults {
   }
 
   /** Waits a little, and until some changes are acknowledged: faults without work between them show nothing. */
-  async #progress() {
+  async #waitForProgress() {
     const before = this.done;
     await delay(500 + Math.random() * 1500);
     for (const end = Date.now() + PROGRESS_WITHIN_MS; this.done < before + PROGRESS && Date.now() < end;)
@@ -105,30 +105,30 @@ export class RepositoryFaults {
   }
 
   /** Kills each kind of process. */
-  async #killAll() {
+  async #killEachKind() {
     for (const replica of this.replicas) {
-      await this.#progress();
-      await this.#kill('collaboration', async () => {
-        await this.#inPush();
+      await this.#waitForProgress();
+      await this.#killAndCount('collaboration', async () => {
+        await this.#waitForOpenPush();
         await replica.restart();
       });
     }
     for (let n = 0; n < GIT_KILLS; n += 1) {
       await delay(Math.random() * 400);
-      this.#killGit();
+      this.#killRandomGit();
     }
-    await this.#progress();
-    await this.#kill('postgres', async () => {
-      await this.#inPush();
+    await this.#waitForProgress();
+    await this.#killAndCount('postgres', async () => {
+      await this.#waitForOpenPush();
       await this.client.killPostgres();
     });
-    await this.#progress();
-    await this.#kill('nats', async () => {
+    await this.#waitForProgress();
+    await this.#killAndCount('nats', async () => {
       await this.client.estate.nats?.stop();
       await delay(NATS_DOWN_MS);
       await this.client.estate.nats?.start();
     });
-    await this.#kill('gateway', () => this.client.process('gateway').restart());
+    await this.#killAndCount('gateway', () => this.client.process('gateway').restart());
   }
 
   /** Waits until no change of refs is between its intent and its settlement. */
@@ -217,13 +217,13 @@ export class RepositoryFaults {
    * @param {string} name
    * @param {() => Promise<unknown>} fault
    */
-  async #kill(name, fault) {
+  async #killAndCount(name, fault) {
     this.kills[name] = (this.kills[name] ?? 0) + 1;
     await fault();
   }
 
   /** Waits until a push is between its intent and its settlement, where a kill does the most harm. */
-  async #inPush() {
+  async #waitForOpenPush() {
     const database = new pg.Client({ connectionString: this.client.estate.databases['collaboration'] });
     await database.connect();
     const isOpen = async () => (await database.query(FRESH_PUSHES)).rows.length > 0;
@@ -235,7 +235,7 @@ export class RepositoryFaults {
   }
 
   /** Kills one process of git that a replica started. */
-  #killGit() {
+  #killRandomGit() {
     const found = this.replicas.flatMap(({ pid }) => (pid === undefined ? [] : gitBelow(pid)));
     const pid = found[Math.floor(Math.random() * found.length)];
     if (pid === undefined) return;

@@ -15,7 +15,7 @@ after(() => rmSync(folder, { recursive: true }));
 const SECRET = ['searched', process.pid, 'canary'].join('-');
 const MIB = 1024 * 1024;
 
-function searchOf() {
+function createSearch() {
   const client = /** @type {any} */ ({ estate: { databases: {} } });
   return new CredentialSearch(client, { secrets: [SECRET], address: 'host.example:1', folders: [folder] });
 }
@@ -25,7 +25,7 @@ it('finds a text in files, also between two chunks', async () => {
   writeFileSync(join(folder, 'long'), Buffer.concat([before, Buffer.from(SECRET), before]));
   writeFileSync(join(folder, 'hexadecimal'), `\\x${Buffer.from(SECRET).toString('hex')}`);
   writeFileSync(join(folder, 'part'), SECRET.slice(1));
-  const { places, blind } = await searchOf().run();
+  const { places, blind } = await createSearch().run();
   assert.deepEqual(places.toSorted(), ['hexadecimal', 'long']);
   assert.ok(blind.includes('the databases do not have the address of the host'));
 });
@@ -37,7 +37,7 @@ it(
     const words = ['-e', 'process.stdin.resume()', 'host.example:1'];
     const env = { ...process.env, NAME: SECRET };
     const children = [spawn(process.execPath, [...words, SECRET]), spawn(process.execPath, words, { env })];
-    const search = searchOf();
+    const search = createSearch();
     search.watchProcesses();
     try {
       await until('both are seen', () => search.places.size === 2);

@@ -29,18 +29,18 @@ const RELEASED = join(ROOT, 'tools/checks/released-migrations.json');
 export async function previousRelease() {
   /** @type {{ commit: string, release: string | null }} */
   const { commit, release } = JSON.parse(readFileSync(RELEASED, 'utf8'));
-  await git(['cat-file', '-e', `${commit}^{commit}`]).catch(() => {
+  await runGit(['cat-file', '-e', `${commit}^{commit}`]).catch(() => {
     throw new Error(`this clone lacks ${commit}, the previous release: git fetch --unshallow`);
   });
   const folder = mkdtempSync(join(tmpdir(), 'rookery-previous-'));
   const root = join(folder, 'rookery');
   const remove = async () => {
-    await git(['worktree', 'remove', '--force', root]).catch(() => {});
+    await runGit(['worktree', 'remove', '--force', root]).catch(() => {});
     rmSync(folder, { recursive: true, force: true });
   };
   try {
     const started = Date.now();
-    await git(['worktree', 'add', '--detach', root, commit]);
+    await runGit(['worktree', 'add', '--detach', root, commit]);
     linkPackages(join(ROOT, 'node_modules'), join(root, 'node_modules'));
     const checkedOut = Date.now();
     await run(process.execPath, ['tools/processes/build.mjs'], { cwd: root });
@@ -56,7 +56,7 @@ export async function previousRelease() {
 }
 
 /** @param {string[]} words */
-function git(words) {
+function runGit(words) {
   return run('git', ['-C', ROOT, ...words]);
 }
 

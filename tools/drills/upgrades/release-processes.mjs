@@ -32,8 +32,8 @@ export class ReleaseProcesses {
   /** Starts all processes on free ports; resolves when the gateway reports that all of them are ready. */
   async start() {
     mkdirSync(this.logs, { recursive: true });
-    const { environmentOf, PROCESSES } = await this.#module('environment.mjs');
-    const { ServiceProcess } = await this.#module('service-process.mjs');
+    const { environmentOf, PROCESSES } = await this.#importReleaseModule('environment.mjs');
+    const { ServiceProcess } = await this.#importReleaseModule('service-process.mjs');
     const free = await freePorts(PROCESSES.length * 2);
     const next = () => /** @type {number} */ (free.pop());
     /** @type {Record<string, Ports>} */
@@ -42,7 +42,7 @@ export class ReleaseProcesses {
     );
     this.#processes = PROCESSES.map(
       (/** @type {string} */ name) =>
-        new ServiceProcess({ name, env: environmentOf(name, this.#factsWith(ports)), logs: this.logs }),
+        new ServiceProcess({ name, env: environmentOf(name, this.#estateFactsWith(ports)), logs: this.logs }),
     );
     this.baseUrl = `http://127.0.0.1:${ports['gateway']?.http}`;
     await Promise.all(this.#processes.map((one) => one.start()));
@@ -66,7 +66,7 @@ export class ReleaseProcesses {
    * The estate with other ports, as the environment of a process needs it.
    * @param {Record<string, Ports>} ports
    */
-  #factsWith(ports) {
+  #estateFactsWith(ports) {
     const { host, databases, natsUrls, smtpUrl, blobsUrl, repositories, externalUrl, secrets, env } = this.estate;
     return { host, databases, natsUrls, smtpUrl, blobsUrl, repositories, externalUrl, secrets, env, ports };
   }
@@ -75,7 +75,7 @@ export class ReleaseProcesses {
    * A module of the release's own tools.
    * @param {string} name
    */
-  #module(name) {
+  #importReleaseModule(name) {
     return import(pathToFileURL(join(this.root, 'tools/processes', name)).href);
   }
 }

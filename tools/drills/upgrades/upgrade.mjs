@@ -33,12 +33,13 @@ export function start(options) {
 }
 
 /**
- * Shape: times of the steps in milliseconds, kinds of requests, answers by status; `wrong` is the number of violations.
+ * Runs the drill. Returns the durations of the steps in milliseconds, kinds of requests, and answers by status. `wrong`
+ * is the number of violations.
  * @param {Client} client
  * @param {{ server: Release }} prepared
  */
 export async function run({ estate, seed }, { server: release }) {
-  const drill = new Upgrade(estate, seed, release);
+  const drill = new UpgradeDrill(estate, seed, release);
   try {
     await drill.runOldAlone();
     await drill.runBoth();
@@ -63,7 +64,7 @@ export async function run({ estate, seed }, { server: release }) {
   };
 }
 
-class Upgrade {
+class UpgradeDrill {
   /** Duration of each step. @type {Record<string, number>} */
   ms = {};
   /** @type {Record<string, number>} */
@@ -90,29 +91,29 @@ class Upgrade {
   }
 
   async runOldAlone() {
-    await this.#timed('startPrevious', () => this.old.start());
-    await this.#timed('previousAlone', async () => {
-      await this.#write('previous-alone', this.old);
-      await this.#compare(this.old);
+    await this.#runTimed('startPrevious', () => this.old.start());
+    await this.#runTimed('previousAlone', async () => {
+      await this.#writeRecords('previous-alone', this.old);
+      await this.#compareRecords(this.old);
     });
   }
 
   /** Each release reads what the other one wrote, and both consume the events of either. */
   async runBoth() {
-    await this.#timed('startPresent', () => this.new.start());
-    await this.#timed('both', async () => {
-      await this.#write('previous-next', this.old);
-      await this.#write('present-next', this.new);
-      await this.#compare(this.new);
-      await this.#compare(this.old);
+    await this.#runTimed('startPresent', () => this.new.start());
+    await this.#runTimed('both', async () => {
+      await this.#writeRecords('previous-next', this.old);
+      await this.#writeRecords('present-next', this.new);
+      await this.#compareRecords(this.new);
+      await this.#compareRecords(this.old);
     });
   }
 
   async runNewAlone() {
-    await this.#timed('stopPrevious', () => this.old.stop());
-    await this.#timed('presentAlone', async () => {
-      await this.#write('present-alone', this.new);
-      await this.#compare(this.new);
+    await this.#runTimed('stopPrevious', () => this.old.stop());
+    await this.#runTimed('presentAlone', async () => {
+      await this.#writeRecords('present-alone', this.new);
+      await this.#compareRecords(this.new);
     });
   }
 
@@ -134,15 +135,15 @@ class Upgrade {
    * @param {string} name
    * @param {ReleaseProcesses} processes
    */
-  async #write(name, processes) {
-    const records = new WrittenRecords(this.#client(processes), name);
+  async #writeRecords(name, processes) {
+    const records = new WrittenRecords(this.#createClient(processes), name);
     this.records.push(records);
     await records.write();
   }
 
   /** @param {ReleaseProcesses} processes */
-  async #compare(processes) {
-    const client = this.#client(processes);
+  async #compareRecords(processes) {
+    const client = this.#createClient(processes);
     for (const records of this.records)
       this.examples.push(...(await records.differences(client)).map((text) => `read by ${processes.name}: ${text}`));
   }
@@ -151,7 +152,7 @@ class Upgrade {
    * A client of one release, whose answers are counted.
    * @param {ReleaseProcesses} processes
    */
-  #client({ baseUrl }) {
+  #createClient({ baseUrl }) {
     const client = new Client(Object.create(this.estate, { baseUrl: { value: baseUrl } }), this.seed);
     const send = client.api.bind(client);
     client.api = async (method, path, how) => {
@@ -168,7 +169,7 @@ class Upgrade {
    * @param {string} step
    * @param {() => Promise<void>} work
    */
-  async #timed(step, work) {
+  async #runTimed(step, work) {
     const started = Date.now();
     await work();
     this.ms[step] = Date.now() - started;

@@ -3,7 +3,7 @@
  * recorded with the read that must show it, also when another release answers.
  *
  * @import { Client, Person } from '../client.mjs'
- * @typedef {{ name: string, path: string, token: string, expected: unknown, pick(body: any): unknown }} Written `pick` takes
+ * @typedef {{ name: string, path: string, token: string, expected: unknown, pick(body: any): unknown }} WrittenRecord `pick` takes
  *   the compared part of an answer
  */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
@@ -17,7 +17,7 @@ import { requireGit, urlOf } from '../repositories/git.mjs';
 const SHOWN_WITHIN_MS = 30_000;
 
 export class WrittenRecords {
-  /** @type {Written[]} */
+  /** @type {WrittenRecord[]} */
   written = [];
   /** Kinds of requests in their order. @type {string[]} */
   kinds = [];
@@ -37,21 +37,21 @@ export class WrittenRecords {
 
   /** Writes everything. Errors: an answer other than the expected one. */
   async write() {
-    await this.#step('user, group, project and member', () => this.#begin());
-    await this.#step('label and milestone', () => this.#plan());
-    await this.#step('issue with label, milestone and assignee', () => this.#open());
-    await this.#step('note with a mention, and its to-do', () => this.#discuss());
-    await this.#step('to-do of the caller', () => this.#remember());
-    await this.#step('reaction', () => this.#react());
-    await this.#step('epic', () => this.#epic());
-    await this.#step('snippet', () => this.#snippet());
-    await this.#step('push of two branches', () => this.#push());
-    await this.#step('merge request with a note, merged', () => this.#merge());
-    await this.#step('release', () => this.#release());
-    await this.#step('commit status', () => this.#status());
-    await this.#step(`upload of packages: ${FORMATS.join(', ')}`, () => this.#upload());
-    await this.#step('feature flag', () => this.#flag());
-    await this.#step('closed issue', () => this.#close());
+    await this.#writeStep('user, group, project and member', () => this.#writeProject());
+    await this.#writeStep('label and milestone', () => this.#writeLabelAndMilestone());
+    await this.#writeStep('issue with label, milestone and assignee', () => this.#writeIssue());
+    await this.#writeStep('note with a mention, and its to-do', () => this.#writeMention());
+    await this.#writeStep('to-do of the caller', () => this.#writeTodo());
+    await this.#writeStep('reaction', () => this.#writeReaction());
+    await this.#writeStep('epic', () => this.#writeEpic());
+    await this.#writeStep('snippet', () => this.#writeSnippet());
+    await this.#writeStep('push of two branches', () => this.#pushBranches());
+    await this.#writeStep('merge request with a note, merged', () => this.#mergeRequest());
+    await this.#writeStep('release', () => this.#writeRelease());
+    await this.#writeStep('commit status', () => this.#writeCommitStatus());
+    await this.#writeStep(`upload of packages: ${FORMATS.join(', ')}`, () => this.#uploadPackages());
+    await this.#writeStep('feature flag', () => this.#writeFeatureFlag());
+    await this.#writeStep('closed issue', () => this.#closeIssue());
   }
 
   /**
@@ -79,7 +79,7 @@ export class WrittenRecords {
    * @param {string} kind
    * @param {() => Promise<void>} write
    */
-  async #step(kind, write) {
+  async #writeStep(kind, write) {
     await write();
     this.kinds.push(kind);
   }
@@ -90,7 +90,7 @@ export class WrittenRecords {
    * @param {unknown} expected
    * @param {(body: any) => unknown} pick
    */
-  #expect(name, path, expected, pick, token = this.person.token) {
+  #expectLater(name, path, expected, pick, token = this.person.token) {
     this.written.push({ name, path, token, expected, pick });
   }
 
@@ -99,15 +99,15 @@ export class WrittenRecords {
    * @param {string} path
    * @param {object} json
    */
-  #made(path, json) {
-    return this.client.done(201, 'POST', `${this.#at}${path}`, { token: this.person.token, json });
+  #createInProject(path, json) {
+    return this.client.done(201, 'POST', `${this.#projectPath}${path}`, { token: this.person.token, json });
   }
 
-  get #at() {
+  get #projectPath() {
     return `/projects/${this.project.id}`;
   }
 
-  async #begin() {
+  async #writeProject() {
     const { client, name } = this;
     this.person = await client.person(name);
     const path = `${name}-home-${client.seed}`;
@@ -116,72 +116,79 @@ export class WrittenRecords {
     this.project = await client.done(201, 'POST', '/projects', { json });
     const member = { user_id: this.person.id, access_level: 50 };
     await client.done(201, 'POST', `/groups/${this.group.id}/members`, { json: member });
-    await client.done(200, 'PUT', this.#at, { json: { description: name } });
-    this.#expect('project', this.#at, [path, name], (body) => [body.name, body.description]);
-    this.#expect('member', `/groups/${this.group.id}/members/${this.person.id}`, 50, (body) => body.access_level);
+    await client.done(200, 'PUT', this.#projectPath, { json: { description: name } });
+    this.#expectLater('project', this.#projectPath, [path, name], (body) => [body.name, body.description]);
+    this.#expectLater('member', `/groups/${this.group.id}/members/${this.person.id}`, 50, (body) => body.access_level);
   }
 
-  async #plan() {
-    await this.#made('/labels', { name: 'nest', color: '#112233' });
-    await this.#made('/milestones', { title: 'spring' });
-    this.#expect('label', `${this.#at}/labels`, ['nest'], (body) => body.map((/** @type {any} */ one) => one.name));
-    this.#expect('milestone', `${this.#at}/milestones`, ['spring'], (body) =>
+  async #writeLabelAndMilestone() {
+    await this.#createInProject('/labels', { name: 'nest', color: '#112233' });
+    await this.#createInProject('/milestones', { title: 'spring' });
+    this.#expectLater('label', `${this.#projectPath}/labels`, ['nest'], (body) =>
+      body.map((/** @type {any} */ one) => one.name),
+    );
+    this.#expectLater('milestone', `${this.#projectPath}/milestones`, ['spring'], (body) =>
       body.map((/** @type {any} */ one) => one.title),
     );
   }
 
-  async #open() {
-    const [{ id: milestone }] = await this.client.done(200, 'GET', `${this.#at}/milestones`, {
+  async #writeIssue() {
+    const [{ id: milestone }] = await this.client.done(200, 'GET', `${this.#projectPath}/milestones`, {
       token: this.person.token,
     });
     const issue = { title: this.name, labels: 'nest', milestone_id: milestone, assignee_ids: [this.person.id] };
-    await this.#made('/issues', issue);
-    this.#expect('issue', `${this.#at}/issues/1`, [this.name, ['nest'], 'spring', this.person.id], (body) => [
-      body.title,
-      body.labels,
-      body.milestone?.title,
-      body.assignees[0]?.id,
-    ]);
+    await this.#createInProject('/issues', issue);
+    this.#expectLater(
+      'issue',
+      `${this.#projectPath}/issues/1`,
+      [this.name, ['nest'], 'spring', this.person.id],
+      (body) => [body.title, body.labels, body.milestone?.title, body.assignees[0]?.id],
+    );
   }
 
-  async #discuss() {
+  async #writeMention() {
     const json = { body: `look, @${this.person.username}` };
-    await this.client.done(201, 'POST', `${this.#at}/issues/1/notes`, { json });
-    this.#expect('note', `${this.#at}/issues/1/notes?activity_filter=only_comments`, [json.body], bodiesOf);
+    await this.client.done(201, 'POST', `${this.#projectPath}/issues/1/notes`, { json });
+    this.#expectLater(
+      'note',
+      `${this.#projectPath}/issues/1/notes?activity_filter=only_comments`,
+      [json.body],
+      bodiesOf,
+    );
     // The reaction of the user ends the to-do.
-    this.#expect('to-do by mention', '/todos?action=mentioned&state=done', 1, (body) => body.length);
+    this.#expectLater('to-do by mention', '/todos?action=mentioned&state=done', 1, (body) => body.length);
     const path = `/projects/${this.project.id}/events?action=commented&target_type=note`;
-    this.#expect('entry of the feed', path, true, (body) =>
+    this.#expectLater('entry of the feed', path, true, (body) =>
       body.some((/** @type {any} */ one) => one.note?.body === json.body),
     );
   }
 
-  async #remember() {
-    const { iid } = await this.#made('/issues', { title: 'later' });
-    await this.#made(`/issues/${iid}/todo`, {});
-    this.#expect('to-do', '/todos?action=marked', 1, (body) => body.length);
+  async #writeTodo() {
+    const { iid } = await this.#createInProject('/issues', { title: 'later' });
+    await this.#createInProject(`/issues/${iid}/todo`, {});
+    this.#expectLater('to-do', '/todos?action=marked', 1, (body) => body.length);
   }
 
-  async #react() {
-    await this.#made('/issues/1/award_emoji', { name: 'thumbsup' });
-    this.#expect('reaction', `${this.#at}/issues/1/award_emoji`, ['thumbsup'], (body) =>
+  async #writeReaction() {
+    await this.#createInProject('/issues/1/award_emoji', { name: 'thumbsup' });
+    this.#expectLater('reaction', `${this.#projectPath}/issues/1/award_emoji`, ['thumbsup'], (body) =>
       body.map((/** @type {any} */ one) => one.name),
     );
   }
 
-  async #epic() {
+  async #writeEpic() {
     const path = `/groups/${this.group.id}/epics`;
     await this.client.done(201, 'POST', path, { token: this.person.token, json: { title: this.name } });
-    this.#expect('epic', path, [this.name], (body) => body.map((/** @type {any} */ one) => one.title));
+    this.#expectLater('epic', path, [this.name], (body) => body.map((/** @type {any} */ one) => one.title));
   }
 
-  async #snippet() {
+  async #writeSnippet() {
     const files = [{ file_path: 'a.txt', content: 'straw' }];
-    const { id } = await this.#made('/snippets', { title: this.name, visibility: 'private', files });
-    this.#expect('snippet', `${this.#at}/snippets/${id}`, this.name, (body) => body.title);
+    const { id } = await this.#createInProject('/snippets', { title: this.name, visibility: 'private', files });
+    this.#expectLater('snippet', `${this.#projectPath}/snippets/${id}`, this.name, (body) => body.title);
   }
 
-  async #push() {
+  async #pushBranches() {
     const folder = mkdtempSync(join(sharedTemporary(), 'rookery-push-'));
     try {
       const url = urlOf(this.client.estate.baseUrl, this.project.path_with_namespace, this.person);
@@ -197,65 +204,73 @@ export class WrittenRecords {
     } finally {
       rmSync(folder, { recursive: true, force: true });
     }
-    this.#expect('branches', `${this.#at}/repository/branches`, ['main', 'twigs'], (body) =>
+    this.#expectLater('branches', `${this.#projectPath}/repository/branches`, ['main', 'twigs'], (body) =>
       body.map((/** @type {any} */ one) => one.name).sort(),
     );
   }
 
-  async #merge() {
+  async #mergeRequest() {
     const { client, person } = this;
-    await this.#made('/merge_requests', { source_branch: 'twigs', target_branch: 'main', title: this.name });
-    const path = `${this.#at}/merge_requests/1`;
-    await this.#made('/merge_requests/1/notes', { body: this.name });
+    await this.#createInProject('/merge_requests', { source_branch: 'twigs', target_branch: 'main', title: this.name });
+    const path = `${this.#projectPath}/merge_requests/1`;
+    await this.#createInProject('/merge_requests/1/notes', { body: this.name });
     const merges = async () =>
       (await client.api('PUT', `${path}/merge`, { token: person.token, json: {} })).status === 200;
     await until('the merge request merges', merges, SHOWN_WITHIN_MS);
-    this.#expect('merge request', path, [this.name, 'merged'], (body) => [body.title, body.state]);
-    this.#expect('note of the merge request', `${path}/notes?activity_filter=only_comments`, [this.name], bodiesOf);
-    this.#expect('file after the merge', `${this.#at}/repository/files/nest.txt?ref=main`, 'straw\ntwigs\n', (body) =>
-      Buffer.from(body.content, 'base64').toString(),
+    this.#expectLater('merge request', path, [this.name, 'merged'], (body) => [body.title, body.state]);
+    this.#expectLater(
+      'note of the merge request',
+      `${path}/notes?activity_filter=only_comments`,
+      [this.name],
+      bodiesOf,
+    );
+    this.#expectLater(
+      'file after the merge',
+      `${this.#projectPath}/repository/files/nest.txt?ref=main`,
+      'straw\ntwigs\n',
+      (body) => Buffer.from(body.content, 'base64').toString(),
     );
   }
 
-  async #release() {
-    await this.#made('/releases', { tag_name: 'v1', ref: 'main', description: this.name });
-    this.#expect('release', `${this.#at}/releases/v1`, this.name, (body) => body.description);
+  async #writeRelease() {
+    await this.#createInProject('/releases', { tag_name: 'v1', ref: 'main', description: this.name });
+    this.#expectLater('release', `${this.#projectPath}/releases/v1`, this.name, (body) => body.description);
   }
 
-  async #status() {
-    const [{ id: sha }] = await this.client.done(200, 'GET', `${this.#at}/repository/commits`, {
+  async #writeCommitStatus() {
+    const [{ id: sha }] = await this.client.done(200, 'GET', `${this.#projectPath}/repository/commits`, {
       token: this.person.token,
     });
-    await this.#made(`/statuses/${sha}`, { state: 'success', name: 'build', ref: 'main' });
-    this.#expect('commit status', `${this.#at}/repository/commits/${sha}/statuses`, ['success'], (body) =>
+    await this.#createInProject(`/statuses/${sha}`, { state: 'success', name: 'build', ref: 'main' });
+    this.#expectLater('commit status', `${this.#projectPath}/repository/commits/${sha}/statuses`, ['success'], (body) =>
       body.map((/** @type {any} */ one) => one.status),
     );
   }
 
-  async #upload() {
+  async #uploadPackages() {
     for (const format of FORMATS) {
       const upload = uploadOf(this.project.id, format, 1, Buffer.from(`${this.name} ${format}`));
       const answer = await send(this.client, upload, { token: this.person.token });
       if (!answer || answer.status >= 300) throw new Error(`${format}: ${answer?.status} ${answer?.text}`);
     }
-    this.#expect('packages', `${this.#at}/packages?per_page=100`, [...FORMATS].sort(), (body) =>
+    this.#expectLater('packages', `${this.#projectPath}/packages?per_page=100`, [...FORMATS].sort(), (body) =>
       body.map((/** @type {any} */ one) => one.package_type).sort(),
     );
   }
 
-  async #flag() {
-    await this.#made('/feature_flags', { name: 'wings', version: 'new_version_flag', active: true });
-    this.#expect('feature flag', `${this.#at}/feature_flags/wings`, ['wings', true], (body) => [
+  async #writeFeatureFlag() {
+    await this.#createInProject('/feature_flags', { name: 'wings', version: 'new_version_flag', active: true });
+    this.#expectLater('feature flag', `${this.#projectPath}/feature_flags/wings`, ['wings', true], (body) => [
       body.name,
       body.active,
     ]);
   }
 
-  async #close() {
-    const issue = await this.#made('/issues', { title: 'short' });
-    const path = `${this.#at}/issues/${issue.iid}`;
+  async #closeIssue() {
+    const issue = await this.#createInProject('/issues', { title: 'short' });
+    const path = `${this.#projectPath}/issues/${issue.iid}`;
     await this.client.done(200, 'PUT', path, { token: this.person.token, json: { state_event: 'close' } });
-    this.#expect('closed issue', path, ['closed', this.person.id], (body) => [body.state, body.closed_by?.id]);
+    this.#expectLater('closed issue', path, ['closed', this.person.id], (body) => [body.state, body.closed_by?.id]);
   }
 }
 

@@ -33,7 +33,7 @@ const form = { 'content-type': 'application/x-www-form-urlencoded' };
 const boundary = 'nest';
 const multipart = { 'content-type': `multipart/form-data; boundary=${boundary}` };
 /** @type {(name: string, content: string) => string} */
-const upload = (name, content) =>
+const multipartUpload = (name, content) =>
   `--${boundary}\r\ncontent-disposition: form-data; name="file"; filename="${name}"\r\ncontent-type: text/plain\r\n\r\n${content}\r\n--${boundary}--\r\n`;
 /** @type {(body: any) => boolean} */
 const hasRows = (body) => Array.isArray(body) && body.length > 0;
@@ -142,7 +142,7 @@ const CALLS = [
   ['GET', `${eggs}/packages/generic/nest/1.0.0/twigs.bin`, { headers: { range: 'bytes=4-11' } }],
   ['GET', `${eggs}/packages/generic/nest/1.0.0/none.bin`],
   ['GET', `${eggs}/packages`, { until: hasRows }],
-  ['POST', `${eggs}/uploads`, { body: upload('song.txt', 'tweet'), headers: multipart }],
+  ['POST', `${eggs}/uploads`, { body: multipartUpload('song.txt', 'tweet'), headers: multipart }],
   ['GET', `${eggs}/packages/npm/nest`],
   // Administration.
   ['GET', `${api}/application/settings`],
@@ -162,7 +162,7 @@ const CALLS = [
  * @param {Call} call
  * @returns {Promise<Answer>}
  */
-function send([method, path, { as = ROOT_TOKEN, json, body, headers = {} } = {}]) {
+function sendCall([method, path, { as = ROOT_TOKEN, json, body, headers = {} } = {}]) {
   const content = json ? JSON.stringify(json) : body;
   return new Promise((resolve, reject) => {
     const sent = request(
@@ -215,7 +215,7 @@ const VOLATILE = /^(x-request-id|x-runtime|etag|date|set-cookie|x-rookery-direct
  * @param {Answer} answer
  * @param {boolean} hasIds
  */
-function comparable({ status, headers, text: whole }, hasIds = true) {
+function toComparable({ status, headers, text: whole }, hasIds = true) {
   const text = hasIds ? whole : whole.replaceAll(/"id":\d+/g, '"id":"<any>"');
   const pairs = headers.flatMap((name, at) => (at % 2 === 0 ? [[name, headers[at + 1] ?? '']] : []));
   return {
@@ -230,8 +230,8 @@ function comparable({ status, headers, text: whole }, hasIds = true) {
 /**
  * The differences of two answers to one call, with the text around the first one.
  * @param {string} call
- * @param {ReturnType<typeof comparable> | undefined} one
- * @param {ReturnType<typeof comparable> | undefined} six
+ * @param {ReturnType<typeof toComparable> | undefined} one
+ * @param {ReturnType<typeof toComparable> | undefined} six
  */
 function differences(call, one, six) {
   const [left, right] = [one, six].map((answer) => JSON.stringify(answer));
@@ -241,7 +241,7 @@ function differences(call, one, six) {
 }
 
 /** @param {string} layout */
-async function answersIn(layout) {
+async function answersInLayout(layout) {
   const env = { ...WITHOUT_RATES, ROOKERY_ROOT_TOKEN: ROOT_TOKEN, ROOKERY_LAYOUT: layout };
   const estate = await startEstate({ dataDir, port, env, resettable: true, commanded: true });
   try {
@@ -251,9 +251,9 @@ async function answersIn(layout) {
     for (const call of CALLS) {
       const { until: accepts } = call[2] ?? {};
       const until = Date.now() + 60_000;
-      let answer = await send(call);
-      while (accepts && !accepts(JSON.parse(answer.text)) && Date.now() < until) answer = await send(call);
-      answers.push(comparable(answer, call[2]?.hasIds));
+      let answer = await sendCall(call);
+      while (accepts && !accepts(JSON.parse(answer.text)) && Date.now() < until) answer = await sendCall(call);
+      answers.push(toComparable(answer, call[2]?.hasIds));
     }
     return { names: Object.keys(estate.processes), answers };
   } finally {
@@ -269,8 +269,8 @@ describe('both layouts', () => {
   });
 
   it(`answer ${CALLS.length} calls with the same status, headers and bodies`, async () => {
-    const one = await answersIn('one');
-    const six = await answersIn('six');
+    const one = await answersInLayout('one');
+    const six = await answersInLayout('six');
     assert.deepEqual([one.names, six.names.length], [['one'], 6]);
     assert.deepEqual(
       CALLS.flatMap(([method, path], at) => differences(`${method} ${path}`, one.answers[at], six.answers[at])),

@@ -32,7 +32,7 @@ after(() => {
  * @param {Record<string, string>} env
  * @returns {Promise<Run>}
  */
-async function start(env = {}) {
+async function startByNpm(env = {}) {
   const child = spawn(process.execPath, [START], {
     env: { ...process.env, ...WITHOUT_RATES, PORT: String(port), ROOKERY_DATA: dataDir, ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
@@ -56,7 +56,7 @@ async function start(env = {}) {
  * @param {string} path
  * @param {RequestInit} init
  */
-function call(run, path, init = {}) {
+function callApi(run, path, init = {}) {
   return fetch(`http://localhost:${port}/api/v4${path}`, {
     ...init,
     headers: { 'private-token': run.token, ...init.headers },
@@ -64,7 +64,7 @@ function call(run, path, init = {}) {
 }
 
 /** @returns {import('../process-records.mjs').ProcessRecord[]} */
-function everyProcess() {
+function recordedProcesses() {
   return (readRecord(join(dataDir, 'run/processes.json')) ?? []).concat(
     readRecord(join(dataDir, 'nats/process.json')) ?? [],
   );
@@ -75,16 +75,16 @@ describe('npm start', () => {
   let run;
 
   it('creates an administrator whose printed token works', async () => {
-    run = await start({ SECRET_OF_SHELL: OF_SHELL });
+    run = await startByNpm({ SECRET_OF_SHELL: OF_SHELL });
     assert.match(run.output, /base URL/, run.output);
     assert.match(run.output, /on 127\.0\.0\.1: this machine only/);
-    const user = /** @type {any} */ (await (await call(run, '/user')).json());
+    const user = /** @type {any} */ (await (await callApi(run, '/user')).json());
     assert.equal(user.id, 1);
     assert.equal(user.username, 'root');
   });
 
   it('passes only settings of the shell to its processes, and stores neither other variables nor secrets', async () => {
-    for (const { pid } of everyProcess()) {
+    for (const { pid } of recordedProcesses()) {
       const environment = readFileSync(`/proc/${pid}/environ`, 'utf8');
       assert.ok(environment.includes('PATH='), environment);
       assert.ok(!environment.includes(OF_SHELL), `${pid} has ${environment}`);
@@ -119,7 +119,7 @@ describe('npm start', () => {
   });
 
   it('names the folder to a second estate on the same data', async () => {
-    const second = await start({ PORT: String(await freePort()) });
+    const second = await startByNpm({ PORT: String(await freePort()) });
     assert.equal(await second.ended, 1);
     assert.match(second.output, new RegExp(`runs on ${dataDir} already`));
   });
@@ -128,7 +128,7 @@ describe('npm start', () => {
     const other = createServer();
     const busy = await freePort();
     await new Promise((resolve) => other.listen(busy, '0.0.0.0', () => resolve(undefined)));
-    const second = await start({ PORT: String(busy), ROOKERY_DATA: `${dataDir}-other` });
+    const second = await startByNpm({ PORT: String(busy), ROOKERY_DATA: `${dataDir}-other` });
     other.close();
     rmSync(`${dataDir}-other`, { recursive: true, force: true });
     assert.equal(await second.ended, 1);
@@ -136,30 +136,30 @@ describe('npm start', () => {
   });
 
   it('restarts a service that crashes', async () => {
-    const before = everyProcess();
+    const before = recordedProcesses();
     const file = join(dataDir, 'run/pids.json');
     const { identity } = readRecord(file);
     process.kill(identity, 'SIGKILL');
     assert.ok(await until(() => readRecord(file).identity !== identity, 120_000));
-    assert.ok(await until(async () => (await call(run, '/user')).status === 200, 120_000, 100));
-    assert.equal(everyProcess().length, before.length);
+    assert.ok(await until(async () => (await callApi(run, '/user')).status === 200, 120_000, 100));
+    assert.equal(recordedProcesses().length, before.length);
   });
 
   it('recovers from SIGKILL of supervisor and children, without lost data or duplicate processes', async () => {
-    const made = await call(run, '/groups', {
+    const made = await callApi(run, '/groups', {
       method: 'POST',
       body: new URLSearchParams({ name: 'Nest', path: 'nest' }),
     });
     assert.equal(made.status, 201);
-    const before = everyProcess();
+    const before = recordedProcesses();
     const { gateway, package: registry } = readRecord(join(dataDir, 'run/pids.json'));
     for (const pid of [Number(run.child.pid), gateway, registry]) process.kill(pid, 'SIGKILL');
     await run.ended;
-    const again = await start();
+    const again = await startByNpm();
     assert.match(again.output, /base URL/, again.output);
     assert.equal(again.token, run.token);
     assert.deepEqual(before.filter(isAlive), []);
-    assert.equal(/** @type {any} */ (await (await call(again, '/groups/nest')).json()).name, 'Nest');
+    assert.equal(/** @type {any} */ (await (await callApi(again, '/groups/nest')).json()).name, 'Nest');
     run = again;
   });
 
@@ -171,10 +171,10 @@ describe('npm start', () => {
     run.child.kill('SIGKILL');
     assert.equal(await status, 1);
     await run.ended;
-    run = await start();
+    run = await startByNpm();
     assert.match(run.output, /finished the interrupted restore of initial/);
-    assert.equal((await call(run, '/groups/nest')).status, 404);
-    assert.equal((await call(run, '/user')).status, 200);
+    assert.equal((await callApi(run, '/groups/nest')).status, 404);
+    assert.equal((await callApi(run, '/user')).status, 200);
     assert.equal(existsSync(journal), false);
   });
 
@@ -187,9 +187,9 @@ describe('npm start', () => {
     assert.equal(states(['snapshot', 'save'], { ROOKERY_DATA: dataDir }).status, 64);
     run.child.kill('SIGTERM');
     await run.ended;
-    run = await start({ NODE_ENV: 'production' });
+    run = await startByNpm({ NODE_ENV: 'production' });
     assert.match(states(['reset'], { ROOKERY_DATA: dataDir }).stderr, /NODE_ENV=production and cannot be reset/);
-    assert.equal((await call(run, '/user')).status, 200);
+    assert.equal((await callApi(run, '/user')).status, 200);
   });
 
   it('stops one service by npm run service, and starts it again with migrations, also in production', async () => {
@@ -203,8 +203,8 @@ describe('npm start', () => {
     const { package: former } = readRecord(join(dataDir, 'run/pids.json'));
     const stopped = service('stop', 'package');
     assert.deepEqual([stopped.status, /^package stopped in/.test(stopped.stdout)], [0, true], stopped.stderr);
-    assert.ok(!everyProcess().some((record) => record.pid === former && isAlive(record)));
-    assert.equal((await call(run, '/user')).status, 200);
+    assert.ok(!recordedProcesses().some((record) => record.pid === former && isAlive(record)));
+    assert.equal((await callApi(run, '/user')).status, 200);
     const { package: about } = readRecord(join(dataDir, 'run/environments.json'));
     const { DATABASE_URL_PACKAGE } = restoreEnvironment(about, readRecord(join(dataDir, 'secrets.json')), {});
     const database = new pg.Client({ connectionString: DATABASE_URL_PACKAGE });
@@ -220,7 +220,7 @@ describe('npm start', () => {
   });
 
   it('stops everything on SIGTERM, with status 0', async () => {
-    const all = everyProcess();
+    const all = recordedProcesses();
     run.child.kill('SIGTERM');
     assert.equal(await run.ended, 0);
     assert.deepEqual(all.filter(isAlive), []);
@@ -229,7 +229,7 @@ describe('npm start', () => {
 
   // The goal is 5 s on two idle cores (measured: 3.1 s). It is not asserted, because the machine may be busy.
   it('skips steps that were done before, and stops on Ctrl-C', async () => {
-    run = await start();
+    run = await startByNpm();
     assert.match(run.output, /base URL/, run.output);
     assert.doesNotMatch(run.output, /install|built|schema|administrator root created|root has/);
     run.child.kill('SIGINT');
@@ -241,9 +241,9 @@ describe('npm start', () => {
       env: { ...process.env, PORT: String(port), ROOKERY_DATA: dataDir },
     });
     const ended = new Promise((resolve) => child.once('close', resolve));
-    assert.ok(await until(() => everyProcess().filter(isAlive).length > 2, 120_000, 5));
+    assert.ok(await until(() => recordedProcesses().filter(isAlive).length > 2, 120_000, 5));
     child.kill('SIGINT');
     await ended;
-    assert.deepEqual(everyProcess().filter(isAlive), []);
+    assert.deepEqual(recordedProcesses().filter(isAlive), []);
   });
 });

@@ -40,7 +40,7 @@ let ended;
  * @param {object} [json]
  * @param {string} [token]
  */
-async function call(method, path, json, token = TOKEN) {
+async function callApi(method, path, json, token = TOKEN) {
   const response = await fetch(`${base}${path}`, {
     method,
     headers: { 'private-token': token, ...(json ? { 'content-type': 'application/json' } : {}) },
@@ -66,7 +66,7 @@ function git(...words) {
 /** @returns {{ one: number, supervisor: number }} */
 const pids = () => readRecord(join(dataDir, 'run/pids.json'));
 /** @returns {ProcessRecord[]} */
-const everyProcess = () =>
+const recordedProcesses = () =>
   (readRecord(join(dataDir, 'run/processes.json')) ?? []).concat(readRecord(join(dataDir, 'nats/process.json')) ?? []);
 
 describe('npm start -- --one', () => {
@@ -105,29 +105,29 @@ describe('npm start -- --one', () => {
 
   it('runs one process for all services, next to PostgreSQL and NATS', () => {
     assert.deepEqual(Object.keys(pids()).sort(), ['nats', 'one', 'postgres', 'supervisor']);
-    assert.equal(everyProcess().length, 2);
+    assert.equal(recordedProcesses().length, 2);
   });
 
   it('serves a person from the first project to the to-do, with git, a package and a page', async () => {
-    const user = await call('POST', '/users', {
+    const user = await callApi('POST', '/users', {
       username: 'wren',
       name: 'Wren',
       email: 'wren@example.com',
       force_random_password: true,
     });
     assert.equal(user.status, 201, user.text);
-    const token = await call('POST', `/users/${user.body.id}/personal_access_tokens`, {
+    const token = await callApi('POST', `/users/${user.body.id}/personal_access_tokens`, {
       name: 'test',
       scopes: ['api'],
     });
     wren = { id: user.body.id, token: token.body.token };
-    project = (await call('POST', '/projects', { name: 'eggs' })).body.id;
-    await call('POST', `/projects/${project}/members`, { user_id: wren.id, access_level: 40 });
-    const issue = await call('POST', `/projects/${project}/issues`, { title: 'First egg' }, wren.token);
+    project = (await callApi('POST', '/projects', { name: 'eggs' })).body.id;
+    await callApi('POST', `/projects/${project}/members`, { user_id: wren.id, access_level: 40 });
+    const issue = await callApi('POST', `/projects/${project}/issues`, { title: 'First egg' }, wren.token);
     assert.equal(issue.status, 201, issue.text);
-    const note = await call('POST', `/projects/${project}/issues/1/notes`, { body: 'Look here, @wren!' });
+    const note = await callApi('POST', `/projects/${project}/issues/1/notes`, { body: 'Look here, @wren!' });
     assert.equal(note.status, 201, note.text);
-    const todos = () => call('GET', '/todos', undefined, wren.token);
+    const todos = () => callApi('GET', '/todos', undefined, wren.token);
     assert.ok(await until(async () => (await todos()).body?.length === 1, 60_000, 50));
     const page = await fetch(`http://localhost:${port}/-/sign_in`, { headers: { accept: 'text/html' } });
     assert.match(page.headers.get('content-type') ?? '', /^text\/html/);
@@ -158,7 +158,7 @@ describe('npm start -- --one', () => {
     const writers = Array.from({ length: 6 }, async (_, writer) => {
       for (let serial = 0; !isOver; serial += 1) {
         const title = `egg ${writer}.${serial}`;
-        const answer = await call('POST', path, { title, assignee_ids: [wren.id] }).catch(() => null);
+        const answer = await callApi('POST', path, { title, assignee_ids: [wren.id] }).catch(() => null);
         if (answer?.status === 201) acknowledged.push(title);
       }
     });
@@ -174,7 +174,7 @@ describe('npm start -- --one', () => {
     const all = async (list, token) => {
       const rows = [];
       for (let page = 1; ; page += 1) {
-        const { body } = await call('GET', `${list}&per_page=100&page=${page}`, undefined, token);
+        const { body } = await callApi('GET', `${list}&per_page=100&page=${page}`, undefined, token);
         rows.push(...body);
         if (body.length < 100) return rows;
       }
@@ -197,9 +197,9 @@ describe('npm start -- --one', () => {
     // Not `spawnSync`, during which this process would not notice that connections are closed.
     const reset = spawn(process.execPath, [program('../../cli/rookery.mjs'), 'reset'], { env });
     assert.equal(await new Promise((resolve) => reset.once('close', resolve)), 0);
-    assert.equal((await call('GET', `/projects/${project}`)).status, 404);
-    assert.equal((await call('GET', '/user')).status, 200);
-    assert.ok(isAlive(everyProcess().find(({ pid }) => pid === pids().one)));
+    assert.equal((await callApi('GET', `/projects/${project}`)).status, 404);
+    assert.equal((await callApi('GET', '/user')).status, 200);
+    assert.ok(isAlive(recordedProcesses().find(({ pid }) => pid === pids().one)));
   });
 
   it('refuses to stop a single service', () => {
@@ -210,7 +210,7 @@ describe('npm start -- --one', () => {
   });
 
   it('stops on Ctrl-C with status 0 and leaves nothing', async () => {
-    const all = everyProcess();
+    const all = recordedProcesses();
     supervisor.kill('SIGINT');
     assert.equal(await ended, 0);
     assert.deepEqual(all.filter(isAlive), []);

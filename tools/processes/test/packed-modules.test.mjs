@@ -53,7 +53,7 @@ before(() => {
   folder = realpathSync(mkdtempSync(join(tmpdir(), 'rookery-pack-')));
   pack = join(folder, 'node_modules/.cache/rookery/modules/sample.pack');
   for (const [file, text] of Object.entries(FILES)) {
-    write(file, text);
+    writeFixture(file, text);
     utimesSync(join(folder, file), LONG_AGO, LONG_AGO);
   }
   mkdirSync(join(folder, 'tools/processes'), { recursive: true });
@@ -65,13 +65,13 @@ after(() => rmSync(folder, { recursive: true, force: true }));
  * @param {string} file
  * @param {string} text
  */
-function write(file, text) {
+function writeFixture(file, text) {
   mkdirSync(dirname(join(folder, file)), { recursive: true });
   writeFileSync(join(folder, file), text);
 }
 
 /** @param {...string} words */
-async function start(...words) {
+async function startSample(...words) {
   const program = join(folder, 'apps/sample/dist/main.js');
   const preload = ['--no-warnings', '--require', join(folder, 'tools/processes/packed-modules.cjs')];
   const { stdout } = await run(process.execPath, [...preload, program, ...words], { timeout: 60_000 });
@@ -81,34 +81,34 @@ async function start(...words) {
 /** Starts the service and lets it run until it has written a pack. */
 async function startAndKeep() {
   rmSync(pack, { force: true });
-  return start('stay', pack);
+  return startSample('stay', pack);
 }
 
 /** @param {string} module */
-const sourceOf = (module) => FILES[`apps/sample/dist/${module}.js`] ?? '';
+const fixtureSourceOf = (module) => FILES[`apps/sample/dist/${module}.js`] ?? '';
 
-const plain = async () =>
+const startWithoutPack = async () =>
   JSON.parse((await run(process.execPath, ['--no-warnings', join(folder, 'apps/sample/dist/main.js')])).stdout);
 
 test('a start from a pack loads the same modules as one without it, and reads no source', async () => {
-  const usual = await plain();
+  const usual = await startWithoutPack();
   assert.equal(usual.line.includes('apps/sample/dist/b.js:2:9'), true);
   assert.deepEqual(await startAndKeep(), usual);
-  assert.deepEqual(await start(), usual);
+  assert.deepEqual(await startSample(), usual);
   // The content of the pack is used as long as the file has the same size and time.
-  write('apps/sample/dist/a.js', sourceOf('a').replace('true', 'null'));
+  writeFixture('apps/sample/dist/a.js', fixtureSourceOf('a').replace('true', 'null'));
   utimesSync(join(folder, 'apps/sample/dist/a.js'), LONG_AGO, LONG_AGO);
-  assert.deepEqual(await start(), usual);
+  assert.deepEqual(await startSample(), usual);
 });
 
 test('a changed file is read again, and a deleted file is resolved again', async () => {
-  write('apps/sample/dist/a.js', 'exports.early = "changed"; exports.b = require("./b");');
-  assert.equal((await start()).a.early, 'changed');
+  writeFixture('apps/sample/dist/a.js', 'exports.early = "changed"; exports.b = require("./b");');
+  assert.equal((await startSample()).a.early, 'changed');
   rmSync(join(folder, 'apps/sample/dist/b.js'));
-  await assert.rejects(start(), /Cannot find module '.\/b'/);
-  write('apps/sample/dist/b.js', sourceOf('b'));
-  write('apps/sample/dist/a.js', sourceOf('a'));
-  assert.deepEqual(await start(), await plain());
+  await assert.rejects(startSample(), /Cannot find module '.\/b'/);
+  writeFixture('apps/sample/dist/b.js', fixtureSourceOf('b'));
+  writeFixture('apps/sample/dist/a.js', fixtureSourceOf('a'));
+  assert.deepEqual(await startSample(), await startWithoutPack());
 });
 
 test('another preloaded module may change modules, which are then not taken from the pack', async () => {
@@ -124,11 +124,11 @@ test('another preloaded module may change modules, which are then not taken from
   const usual = await startAndKeep();
   process.env['NODE_OPTIONS'] = `--require ${changing}`;
   try {
-    assert.deepEqual([(await plain()).a.early, (await start()).a.early], ['changed', 'changed']);
+    assert.deepEqual([(await startWithoutPack()).a.early, (await startSample()).a.early], ['changed', 'changed']);
   } finally {
     delete process.env['NODE_OPTIONS'];
   }
-  assert.deepEqual(await start(), usual);
+  assert.deepEqual(await startSample(), usual);
 });
 
 test('a pack of another installation, a damaged pack and a missing pack do not prevent a start', async () => {
@@ -140,14 +140,14 @@ test('a pack of another installation, a damaged pack and a missing pack do not p
     Buffer.alloc(0),
   ]) {
     writeFileSync(pack, bad);
-    assert.deepEqual(await start(), await plain());
+    assert.deepEqual(await startSample(), await startWithoutPack());
   }
   writeFileSync(pack, whole);
-  write('node_modules/dep/package.json', '{ "main": "other.js" }');
-  write('node_modules/dep/other.js', 'exports.at = "other";');
+  writeFixture('node_modules/dep/package.json', '{ "main": "other.js" }');
+  writeFixture('node_modules/dep/other.js', 'exports.at = "other";');
   await delay(20);
-  write('node_modules/.package-lock.json', '{ "changed": 1 }');
-  assert.equal((await start()).at, 'other');
+  writeFixture('node_modules/.package-lock.json', '{ "changed": 1 }');
+  assert.equal((await startSample()).at, 'other');
 });
 
 test('the service runs even if no pack can be written', async () => {

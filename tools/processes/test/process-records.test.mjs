@@ -20,27 +20,27 @@ import { ServiceProcess } from '../service-process.mjs';
 const folder = mkdtempSync(join(tmpdir(), 'rookery-processes-'));
 after(() => rmSync(folder, { recursive: true }));
 
-function sleeper(script = 'setInterval(() => {}, 1000)') {
+function spawnSleeper(script = 'setInterval(() => {}, 1000)') {
   return spawn(process.execPath, ['-e', script], { stdio: ['ignore', 'pipe', 'ignore'] });
 }
 
 describe('process records', () => {
   it('identify the process to end', async () => {
-    const record = describeProcess(sleeper().pid);
+    const record = describeProcess(spawnSleeper().pid);
     assert.equal(isAlive(record), true);
     await endProcess(record);
     assert.equal(isAlive(record), false);
   });
 
   it('protect another process with the same id', async () => {
-    const child = sleeper();
+    const child = spawnSleeper();
     await endProcess({ pid: Number(child.pid), mark: 'another start' });
     assert.equal(isAlive(describeProcess(child.pid)), true);
     child.kill('SIGKILL');
   });
 
   it('end a process that ignores SIGTERM', async () => {
-    const child = sleeper(`process.on('SIGTERM', () => {}); console.log('deaf'); setInterval(() => {}, 1000)`);
+    const child = spawnSleeper(`process.on('SIGTERM', () => {}); console.log('deaf'); setInterval(() => {}, 1000)`);
     await new Promise((resolve) => child.stdout.once('data', resolve));
     const record = describeProcess(child.pid);
     await endProcess(record, { graceMs: 100 });
@@ -140,7 +140,7 @@ it('a process is replaced after its maximum number of resumptions', async () => 
 describe('lock files', () => {
   it('return the living holder to a second process', async () => {
     const file = join(folder, 'held.lock');
-    const child = sleeper();
+    const child = spawnSleeper();
     writeFileSync(file, JSON.stringify(describeProcess(child.pid, { url: 'http://localhost:1' })));
     assert.equal(tryLock(file)?.url, 'http://localhost:1');
     child.kill('SIGKILL');
@@ -155,7 +155,7 @@ describe('lock files', () => {
     writeFileSync(file, JSON.stringify({ pid: 1, mark: 'long ago' }));
     const module = JSON.stringify(new URL('../process-records.mjs', import.meta.url).href);
     const script = `import(${module}).then(({ tryLock }) => { console.log(tryLock(${JSON.stringify(file)}) === null); setInterval(() => {}, 1000) })`;
-    const children = Array.from({ length: 6 }, () => sleeper(script));
+    const children = Array.from({ length: 6 }, () => spawnSleeper(script));
     const answers = await Promise.all(
       children.map((child) => new Promise((resolve) => child.stdout.once('data', (text) => resolve(`${text}`.trim())))),
     );

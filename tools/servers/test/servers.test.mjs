@@ -22,7 +22,7 @@ after(() => rmSync(folder, { recursive: true, force: true }));
  * @param {string | undefined} url
  * @param {string} text
  */
-async function ask(url, text) {
+async function queryDatabase(url, text) {
   const client = new pg.Client({ connectionString: url });
   await client.connect();
   try {
@@ -53,28 +53,31 @@ describe('the embedded PostgreSQL', () => {
 
   it('gives each service a database to which no other role may connect', async () => {
     assert.deepEqual(Object.keys(databases), SERVICES);
-    assert.deepEqual(await ask(databases.admin, 'SELECT current_user AS role'), [{ role: 'rookery_admin' }]);
+    assert.deepEqual(await queryDatabase(databases.admin, 'SELECT current_user AS role'), [{ role: 'rookery_admin' }]);
     const foreign = urlOf('admin').replace(/rookery_admin(?=\?)/, 'rookery_identity');
-    await assert.rejects(ask(foreign, 'SELECT 1'), /permission denied/);
+    await assert.rejects(queryDatabase(foreign, 'SELECT 1'), /permission denied/);
   });
 
   it('refuses a wrong password', async () => {
-    await assert.rejects(ask(urlOf('admin').replace(/:[^:@]+@/, ':wrong@'), 'SELECT 1'), /password authentication/);
+    await assert.rejects(
+      queryDatabase(urlOf('admin').replace(/:[^:@]+@/, ':wrong@'), 'SELECT 1'),
+      /password authentication/,
+    );
   });
 
   it('waits for the disk', async () => {
-    assert.deepEqual(await ask(server.url(), 'SHOW fsync'), [{ fsync: 'on' }]);
+    assert.deepEqual(await queryDatabase(server.url(), 'SHOW fsync'), [{ fsync: 'on' }]);
   });
 
   it('keeps committed data after a SIGKILL, and ends the server that a dead supervisor left behind', async () => {
-    await ask(databases.import, 'CREATE TABLE nests AS SELECT 1 AS id');
+    await queryDatabase(databases.import, 'CREATE TABLE nests AS SELECT 1 AS id');
     server.kill();
     const left = await start();
     const next = await start();
     assert.equal(isAlive(left.record), false);
     server = next;
     databases = await ensureDatabases(server, secrets.databases);
-    assert.deepEqual(await ask(databases.import, 'SELECT * FROM nests'), [{ id: 1 }]);
+    assert.deepEqual(await queryDatabase(databases.import, 'SELECT * FROM nests'), [{ id: 1 }]);
   });
 });
 

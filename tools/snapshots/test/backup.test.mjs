@@ -58,7 +58,7 @@ after(async () => {
  * @param {string} path
  * @param {object} [json]
  */
-async function call(method, path, json) {
+async function callApi(method, path, json) {
   const response = await fetch(`${estate.baseUrl}/api/v4${path}`, {
     method,
     headers: { 'private-token': estate.token, ...(json ? { 'content-type': 'application/json' } : {}) },
@@ -95,7 +95,7 @@ async function inDatabase(service, use) {
 }
 
 /** Number of rows and digest of each table of content. */
-async function digests() {
+async function digestTables() {
   const lists = SERVICES.map((service) =>
     inDatabase(service, async (client) => {
       const rows = [];
@@ -110,17 +110,17 @@ async function digests() {
   return (await Promise.all(lists)).flat();
 }
 
-const file = (/** @type {number} */ project) =>
+const packageFileUrl = (/** @type {number} */ project) =>
   `${estate.baseUrl}/api/v4/projects/${project}/packages/generic/nest/1.0.0/twigs.bin`;
-const head = async (/** @type {string} */ remote) =>
+const remoteHeadOf = async (/** @type {string} */ remote) =>
   (await promisify(execFile)('git', ['ls-remote', remote, 'refs/heads/main'])).stdout.split('\t')[0];
-const remote = () => `http://root:${estate.token}@127.0.0.1:${estate.port}/root/eggs.git`;
-const epoch = () =>
+const remoteUrl = () => `http://root:${estate.token}@127.0.0.1:${estate.port}/root/eggs.git`;
+const readEpoch = () =>
   inDatabase('identity', async (client) => (await client.query('select epoch from directory_head')).rows[0].epoch);
 
 it('restores all parts to one moment: no difference, and no effect is lost or doubled', async () => {
-  const project = (await call('POST', '/projects', { name: 'eggs' })).body.id;
-  await fetch(file(project), { method: 'PUT', headers: { 'private-token': estate.token }, body: content });
+  const project = (await callApi('POST', '/projects', { name: 'eggs' })).body.id;
+  await fetch(packageFileUrl(project), { method: 'PUT', headers: { 'private-token': estate.token }, body: content });
   const work = join(folder, 'work');
   mkdirSync(work);
   const git = (/** @type {string[]} */ ...words) =>
@@ -129,8 +129,8 @@ it('restores all parts to one moment: no difference, and no effect is lost or do
   writeFileSync(join(work, 'egg.txt'), 'blue\n');
   await git('add', '.');
   await git('commit', '-q', '-m', 'lay');
-  await git('push', '-q', remote(), 'main');
-  const commit = await head(remote());
+  await git('push', '-q', remoteUrl(), 'main');
+  const commit = await remoteHeadOf(remoteUrl());
 
   // Writers continue while the backup is taken; each issue has an effect in another table through the stream.
   const made = { before: 0, all: 0 };
@@ -138,7 +138,7 @@ it('restores all parts to one moment: no difference, and no effect is lost or do
   const writers = Array.from({ length: 3 }, async () => {
     while (!isOver) {
       const fields = { title: 'egg', assignee_ids: [1] };
-      const answer = await call('POST', `/projects/${project}/issues`, fields).catch(() => null);
+      const answer = await callApi('POST', `/projects/${project}/issues`, fields).catch(() => null);
       if (answer?.status === 201) made.all += 1;
     }
   });
@@ -150,11 +150,11 @@ it('restores all parts to one moment: no difference, and no effect is lost or do
   assert.ok(await until(() => made.all > during + 10, 60_000));
   isOver = true;
   await Promise.all(writers);
-  const former = { epoch: await epoch(), token: estate.token };
+  const former = { epoch: await readEpoch(), token: estate.token };
   writeFileSync(join(work, 'egg.txt'), 'white\n');
   await git('commit', '-q', '-a', '-m', 'paint');
-  await git('push', '-q', remote(), 'main');
-  const before = await digests();
+  await git('push', '-q', remoteUrl(), 'main');
+  const before = await digestTables();
   await estate.stop();
   await estate.discard();
 
@@ -179,16 +179,16 @@ it('restores all parts to one moment: no difference, and no effect is lost or do
   assert.equal(last, issues);
   await until(async () => (await count()).todos >= issues, 60_000);
   assert.deepEqual(await count(), { issues, last, todos: issues, targets: issues });
-  assert.equal(await head(remote()), commit);
-  const back = await fetch(file(project), { headers: { 'private-token': estate.token } });
+  assert.equal(await remoteHeadOf(remoteUrl()), commit);
+  const back = await fetch(packageFileUrl(project), { headers: { 'private-token': estate.token } });
   assert.ok(Buffer.from(await back.arrayBuffer()).equals(content));
-  assert.notEqual(await epoch(), former.epoch);
+  assert.notEqual(await readEpoch(), former.epoch);
   // Tables that neither the writers nor the later push changed have the same rows as the lost ones.
   /** @param {any[]} row */
   const isStill = ([, table]) => !CHANGED.includes(table);
-  const now = await digests();
+  const now = await digestTables();
   assert.deepEqual(now.filter(isStill), before.filter(isStill));
-  const next = await call('POST', `/projects/${project}/issues`, { title: 'next' });
+  const next = await callApi('POST', `/projects/${project}/issues`, { title: 'next' });
   assert.deepEqual([next.status, next.body.iid], [201, issues + 1]);
   assert.equal(existsSync(join(restored, 'restored-backup.json')), false);
 });

@@ -35,7 +35,7 @@ after(() => {
 });
 
 /** @param {string} path @param {string} content */
-function put(path, content) {
+function writeFileAt(path, content) {
   mkdirSync(dirname(path), { recursive: true });
   writeFileSync(path, content);
 }
@@ -44,16 +44,16 @@ function put(path, content) {
  * Writes the record and the digests of a backup.
  * @param {Record<string, string>} contents  by path as `SHA256SUMS` names it
  */
-function seal(contents) {
+function writeRecordAndSums(contents) {
   const sums = Object.entries(contents).map(([path, content]) => `${digestOf(content)}  ${path}\n`);
-  put(join(backup, 'SHA256SUMS'), sums.join(''));
+  writeFileAt(join(backup, 'SHA256SUMS'), sums.join(''));
   writeRecord(join(backup, 'backup.json'), { format: BACKUP_FORMAT, cluster: 'c', sums: digestOf(sums.join('')) });
 }
 
 /** Writes a backup with these files. @param {Record<string, string>} contents */
-function make(contents) {
-  for (const [path, content] of Object.entries(contents)) put(`${backup}/${path}`, content);
-  seal(contents);
+function writeBackup(contents) {
+  for (const [path, content] of Object.entries(contents)) writeFileAt(`${backup}/${path}`, content);
+  writeRecordAndSums(contents);
 }
 
 it('a file that was removed leaves no copy, unless a digest is expected', async () => {
@@ -87,7 +87,7 @@ it('a file that is removed during its copy is copied whole', async () => {
 
 describe('a restore', () => {
   it('puts known parts at their places', async () => {
-    make(OWN);
+    writeBackup(OWN);
     await restoreBackup(backup, dataDir);
     const places = ['secrets.json', 'mail/a.eml', 'nats/store/a/b'];
     assert.deepEqual(
@@ -109,7 +109,7 @@ describe('a restore', () => {
     'egg',
   ])
     it(`refuses ${path}, and writes nothing`, async () => {
-      make({ ...OWN, [path]: 'crafted' });
+      writeBackup({ ...OWN, [path]: 'crafted' });
       await assert.rejects(restoreBackup(backup, dataDir), /has no regular file|which is no part of a backup/);
       assert.equal(existsSync(dataDir), false);
       assert.deepEqual(
@@ -121,7 +121,7 @@ describe('a restore', () => {
   it('refuses folders that are no part, without a file in them', async () => {
     for (const path of ['state/run', 'other']) {
       rmSync(backup, { recursive: true, force: true });
-      make(OWN);
+      writeBackup(OWN);
       mkdirSync(join(backup, path));
       await assert.rejects(restoreBackup(backup, dataDir), {
         message: `${backup} contains ${path}, which is no part of a backup`,
@@ -131,13 +131,13 @@ describe('a restore', () => {
   });
 
   it('refuses symbolic links to files and in folders, and a digest without a file', async () => {
-    put(join(outside, 'secret'), 'secret');
+    writeFileAt(join(outside, 'secret'), 'secret');
     const links = { 'mail/link.eml': join(outside, 'secret'), 'mail/link/secret': outside, 'mail/none.eml': null };
     for (const [path, target] of Object.entries(links)) {
       rmSync(backup, { recursive: true, force: true });
-      make(OWN);
+      writeBackup(OWN);
       if (target) symlinkSync(target, join(backup, path.split('/').slice(0, 2).join('/')));
-      seal({ ...OWN, [path]: 'secret' });
+      writeRecordAndSums({ ...OWN, [path]: 'secret' });
       await assert.rejects(restoreBackup(backup, dataDir), { message: `${backup} has no regular file ${path}` });
       assert.equal(existsSync(dataDir), false);
     }

@@ -107,7 +107,7 @@ describe('a seed file', () => {
  * An API whose only rule is that names are unique. Every write after the first `breaksAfter` fails.
  * @param {{ breaksAfter?: number }} [options]
  */
-async function api({ breaksAfter = Infinity } = {}) {
+async function startFakeApi({ breaksAfter = Infinity } = {}) {
   /** @type {Record<string, any[]>} */
   const made = { users: [{ id: 1, username: 'root' }], groups: [], projects: [], members: [], issues: [] };
   /** @type {string[]} */
@@ -195,7 +195,7 @@ describe('a seed', () => {
   const seed = readSeed(EXAMPLE);
 
   it('is applied in the order of the file, without sending tokens to the API', async () => {
-    const { made, calls, baseUrl } = await api();
+    const { made, calls, baseUrl } = await startFakeApi();
     /** @type {import('../seed.mjs').FixedToken[]} */
     const tokens = [];
     const words = await applySeed(seed, { baseUrl, token: 't', giveTokens: async (given) => tokens.push(...given) });
@@ -235,10 +235,10 @@ describe('a seed', () => {
   });
 
   it('is completed after an interruption at any write, without duplicates', async () => {
-    const whole = await api();
+    const whole = await startFakeApi();
     await applySeed(seed, { baseUrl: whole.baseUrl, token: 't', giveTokens: async () => {} });
     for (let breaksAfter = 0; breaksAfter < 12; breaksAfter++) {
-      const broken = await api({ breaksAfter });
+      const broken = await startFakeApi({ breaksAfter });
       const about = { baseUrl: broken.baseUrl, token: 't', giveTokens: async () => {} };
       await assert.rejects(applySeed(seed, about), /^Error: seed\.yaml:\d+: \S+ was refused: 500 "broken off"$/);
       broken.repair();
@@ -248,7 +248,7 @@ describe('a seed', () => {
   });
 
   it('reports line and field of references to missing resources', async () => {
-    const { baseUrl } = await api();
+    const { baseUrl } = await startFakeApi();
     /** @param {string} text */
     const apply = (text) => applySeed(seedOf(text), { baseUrl, token: 't', giveTokens: async () => {} });
     await assert.rejects(

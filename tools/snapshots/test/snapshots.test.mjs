@@ -32,7 +32,7 @@ let databases;
 before(async () => {
   postgres = await startPostgres({ folder: dataDir, password: secrets.postgres });
   databases = await ensureDatabases(postgres, secrets.databases);
-  for (const service of SERVICES) await ask(service, 'CREATE TABLE facts (fact text)');
+  for (const service of SERVICES) await queryService(service, 'CREATE TABLE facts (fact text)');
   mkdirSync(mailDir);
   mkdirSync(streams, { recursive: true });
 });
@@ -46,7 +46,7 @@ after(async () => {
  * @param {string} service
  * @param {string} text
  */
-async function ask(service, text) {
+async function queryService(service, text) {
   const client = new pg.Client({ connectionString: databases[service] });
   await client.connect();
   try {
@@ -60,8 +60,8 @@ async function ask(service, text) {
  * Writes a fact to every part of the estate.
  * @param {string} fact
  */
-async function put(fact) {
-  for (const service of SERVICES) await ask(service, `TRUNCATE facts; INSERT INTO facts VALUES ('${fact}')`);
+async function writeFact(fact) {
+  for (const service of SERVICES) await queryService(service, `TRUNCATE facts; INSERT INTO facts VALUES ('${fact}')`);
   writeFileSync(join(streams, 'messages'), fact);
   replaceWith(repository, fact);
   replaceWith(blobs, fact);
@@ -81,8 +81,8 @@ function replaceWith(folder, fact) {
   writeFileSync(join(folder, fact), fact);
 }
 
-async function found() {
-  const rows = await Promise.all(SERVICES.map((service) => ask(service, 'SELECT fact FROM facts')));
+async function readFacts() {
+  const rows = await Promise.all(SERVICES.map((service) => queryService(service, 'SELECT fact FROM facts')));
   const facts = rows.map(([row]) => row.fact);
   const mails = readdirSync(mailDir);
   const stamp = readRecord(join(dataDir, 'migrated.json'));
@@ -141,7 +141,7 @@ function estateOf({ fails = null, cluster = postgres.identity } = {}) {
   return estate;
 }
 
-async function copies() {
+async function listDatabaseCopies() {
   const client = new pg.Client({ connectionString: postgres.url() });
   await client.connect();
   const { rows } = await client.query(`SELECT datname FROM pg_database WHERE datname ~ '_(s|next|gone)_' ORDER BY 1`);
@@ -155,12 +155,12 @@ describe('a state', () => {
   beforeEach(() => (estate = estateOf()));
 
   it('can be restored completely any number of times', async () => {
-    await put('early');
+    await writeFact('early');
     await estate.snapshots.save('initial');
     for (const fact of ['late', 'later']) {
-      await put(fact);
+      await writeFact(fact);
       await estate.snapshots.restore('initial');
-      assert.deepEqual(await found(), ['early']);
+      assert.deepEqual(await readFacts(), ['early']);
       await estate.snapshots.tidy();
     }
     assert.deepEqual(estate.log.slice(-5), ['rest', 'bus stops', 'bus starts', 'up to date', 'resume']);
@@ -168,7 +168,7 @@ describe('a state', () => {
 
   it('admits only the role of its service to a live database, and no role to a saved one', async () => {
     await estate.snapshots.restore('initial');
-    assert.deepEqual(await ask('admin', 'SELECT current_user AS role'), [{ role: 'rookery_admin' }]);
+    assert.deepEqual(await queryService('admin', 'SELECT current_user AS role'), [{ role: 'rookery_admin' }]);
     const foreign = databases.admin?.replace(/rookery_admin(?=\?)/, 'rookery_identity');
     /** @param {string | undefined} connectionString */
     const query = async (connectionString) => {
@@ -177,7 +177,7 @@ describe('a state', () => {
       await client.end();
     };
     await assert.rejects(query(foreign), /permission denied/);
-    const saved = (await copies()).find((name) => name.startsWith('rookery_s_')) ?? '';
+    const saved = (await listDatabaseCopies()).find((name) => name.startsWith('rookery_s_')) ?? '';
     await assert.rejects(query(databases.admin?.replace(/rookery_admin(?=\?)/, saved)), /permission denied/);
   });
 
@@ -191,13 +191,13 @@ describe('a state', () => {
   });
 
   it('replaces a state with the same name, and leaves no remains when it is deleted', async () => {
-    await put('one');
+    await writeFact('one');
     await estate.snapshots.save('mine');
-    await put('two');
+    await writeFact('two');
     await estate.snapshots.save('mine');
-    await put('three');
+    await writeFact('three');
     await estate.snapshots.restore('mine');
-    assert.deepEqual(await found(), ['two']);
+    assert.deepEqual(await readFacts(), ['two']);
     assert.deepEqual(
       estate.snapshots.list().map((one) => one.name),
       ['initial', 'mine'],
@@ -205,7 +205,7 @@ describe('a state', () => {
     await estate.snapshots.remove('mine');
     await estate.snapshots.tidy();
     // Those of the initial state, saved and prepared.
-    assert.equal((await copies()).length, 2 * SERVICES.length);
+    assert.equal((await listDatabaseCopies()).length, 2 * SERVICES.length);
     assert.equal(readdirSync(estate.snapshots.folder).length, 2);
   });
 
@@ -237,13 +237,13 @@ describe('a state', () => {
 
   for (const fails of ['bus stops', 'bus starts', 'up to date']) {
     it(`is restored by the next start or the next attempt after an interruption at "${fails}"`, async () => {
-      await put('late');
+      await writeFact('late');
       const failing = estateOf({ fails });
       await assert.rejects(failing.snapshots.restore('initial'), new RegExp(`${fails} failed`));
       // No client is served while the data may be a mixture of two states.
       assert.equal(failing.log.includes('resume'), false);
       assert.equal(await estate.snapshots.finishInterrupted(), 'initial');
-      assert.deepEqual(await found(), ['early']);
+      assert.deepEqual(await readFacts(), ['early']);
       assert.equal(await estate.snapshots.finishInterrupted(), null);
       assert.equal(existsSync(estate.snapshots.journal), false);
     });
@@ -255,14 +255,14 @@ describe('the connection to a running estate', () => {
     const estate = estateOf();
     await assert.rejects(commandEstate(dataDir, 'reset'), /No estate runs on/);
     const control = await startLocalControl(estate);
-    await put('late');
+    await writeFact('late');
     /** Waits for `begin()`. */
     const early = commandEstate(dataDir, 'reset');
     await until(() => false, 50);
     assert.deepEqual(estate.log, []);
     control.begin();
     assert.ok((await early).ms >= 0);
-    assert.deepEqual(await found(), ['early']);
+    assert.deepEqual(await readFacts(), ['early']);
     await assert.rejects(commandEstate(dataDir, 'restore', 'no/such'), /1 to 63 small letters/);
     await commandEstate(dataDir, 'save', 'by-command');
     const { found: names } = await commandEstate(dataDir, 'list');

@@ -13,7 +13,7 @@ export interface ByteRange {
 }
 
 /**
- * Opens the bytes of a file or of a range of it. Not called when only headers are answered. Shape: `gone` is aborted if the
+ * Opens the bytes of a file or of a range of it. Not called if the answer has only headers. `gone` is aborted if the
  * client leaves before the bytes are open.
  */
 export type OpenRange = (range: ByteRange | null, gone: AbortSignal) => Readable | Promise<Readable>;
@@ -30,16 +30,13 @@ export interface FileAnswer {
   readonly length?: number;
   /** Compared with `If-Modified-Since`, in whole seconds. */
   readonly lastModified?: Date;
-  /** Additional headers. Shape: names in lower case. */
+  /** Additional headers, with names in lower case. */
   readonly headers?: Readonly<Record<string, string>>;
   /** Name of the attachment. Without it the file is sent inline. */
   readonly filename?: string;
   /** Lets browsers display the file, although it has a name: for pictures whose media type was checked. */
   readonly isInline?: true;
-  /**
-   * Identifies the contents (ETag). Clients that have this version are answered 304. Shape: visible ASCII without
-   * quotes.
-   */
+  /** Identifies the contents (ETag), in visible ASCII without quotes. Clients that have this version receive 304. */
   readonly version?: string;
   /** Forbids every cache to store the bytes. */
   readonly isNeverStored?: true;
@@ -51,7 +48,7 @@ export interface FileAnswer {
   readonly isPublic?: boolean;
   /** The address names the content, so that the client may keep it without asking again. */
   readonly isImmutable?: true;
-  /** Request headers that choose the content. Shape: the value of `Vary`. */
+  /** Value of `Vary`: names of the request headers that choose the content. */
   readonly vary?: string;
 }
 
@@ -66,9 +63,7 @@ export interface KeysetOption {
   readonly isAnonymousOnly?: boolean;
 }
 
-/**
- * Declares the successful answer of an endpoint. Shape: `R` is the handler's result, in domain types and not API types.
- */
+/** Declares the successful answer of an endpoint. `R` is the handler's result, in domain types and not API types. */
 export interface Answer<R> {
   readonly kind:
     | 'one'
@@ -185,7 +180,7 @@ export function orNone<R>(answer: Answer<R>): Answer<R | AlternativeAnswer> {
   return { ...answer, alternative: { status: 204, schema: null } } as Answer<R | AlternativeAnswer>;
 }
 
-/** Headers of an answer without a body. Shape: names in lower case. */
+/** Headers of an answer without a body, with names in lower case. */
 export type AnswerHeaders = Readonly<Record<string, string>>;
 
 /** 204 without a body, with the headers that the handler returns. `about` describes each header. */
@@ -201,7 +196,7 @@ export function orHeadersOnly(
   return { ...orNone(answer), headers: about };
 }
 
-/** 200 with a file. Shape: `otherTypes` as in `Answer`. */
+/** 200 with a file. `otherTypes` has the meaning of that in `Answer`. */
 export function file(
   mediaType = 'application/octet-stream',
   schema?: JsonSchema,
@@ -240,7 +235,7 @@ export function redirect(): Answer<string> {
   return { kind: 'redirect', status: 302 };
 }
 
-/** A page for a browser. Shape: `html` is the content of `<main>`; texts of users must be escaped. */
+/** A page for a browser. `html` is the content of `<main>`, in which texts of users must be escaped. */
 export interface WebPage {
   readonly title: string;
   readonly html: string;

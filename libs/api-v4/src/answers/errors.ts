@@ -137,9 +137,9 @@ export function renderError(
     if (error instanceof AnswerUnavailable) return messageAnswer(502, '502 Bad Gateway');
     return unavailableAnswer(error instanceof Unavailable ? error.retryAfterSeconds : 1);
   }
-  const known = error instanceof RookeryError ? renderKnown(error, log) : undefined;
+  const known = error instanceof RookeryError ? renderRookeryError(error, log) : undefined;
   if (known) return known;
-  const status = httpStatus(error);
+  const status = httpStatusOf(error);
   if (status !== undefined && status >= 400 && status < 500) {
     return status === 400 ? errorTextAnswer(400, new MalformedBody().message) : statusAnswer(status);
   }
@@ -171,7 +171,7 @@ export function afterCommit(error: unknown): unknown {
   return unavailableReason(error) === null || error instanceof CommitInDoubt ? error : new AnswerUnavailable(error);
 }
 
-function renderKnown(error: RookeryError, log?: Pick<Logger, 'warn'>): RenderedError | undefined {
+function renderRookeryError(error: RookeryError, log?: Pick<Logger, 'warn'>): RenderedError | undefined {
   if (error instanceof NotFound) {
     return messageAnswer(404, error.options.verbatim ? error.message : `404 ${error.message}`);
   }
@@ -195,8 +195,8 @@ function renderKnown(error: RookeryError, log?: Pick<Logger, 'warn'>): RenderedE
       ? rendering
       : { ...rendering, headers: { 'www-authenticate': error.challenge } };
   }
-  if (error instanceof TokenRefused) return tokenRefused(TOKEN_TEXTS[error.why]);
-  if (error instanceof InsufficientScope) return insufficientScope(error.scopes);
+  if (error instanceof TokenRefused) return tokenRefusedAnswer(TOKEN_TEXTS[error.why]);
+  if (error instanceof InsufficientScope) return insufficientScopeAnswer(error.scopes);
   if (error instanceof KeyInUse) {
     return messageAnswer(409, error.message, { 'retry-after': String(error.retryAfterSeconds) });
   }
@@ -223,10 +223,10 @@ function renderKnown(error: RookeryError, log?: Pick<Logger, 'warn'>): RenderedE
   if (error instanceof TooManyRequests) {
     return messageAnswer(429, { error: error.message }, rateHeaders(error));
   }
-  return renderedHttpError(error, log);
+  return renderHttpError(error, log);
 }
 
-function renderedHttpError(error: RookeryError, log?: Pick<Logger, 'warn'>): RenderedError | undefined {
+function renderHttpError(error: RookeryError, log?: Pick<Logger, 'warn'>): RenderedError | undefined {
   if (error instanceof UnknownRoute) return errorTextAnswer(404, '404 Not Found');
   if (error instanceof WrongVerb) return errorTextAnswer(405, '405 Not Allowed', { allow: error.allowed.join(', ') });
   if (error instanceof MalformedBody) return errorTextAnswer(400, error.message);
@@ -275,12 +275,12 @@ function rateHeaders({ retryAfterSeconds, limit }: TooManyRequests): Readonly<Re
     'ratelimit-reset': String(Math.ceil(Date.now() / 1000) + retryAfterSeconds),
   };
 }
-function tokenRefused(description: string): RenderedError {
+function tokenRefusedAnswer(description: string): RenderedError {
   const challenge = `Bearer realm="The API", error="invalid_token", error_description="${description}"`;
   const body = { error: 'invalid_token', error_description: description };
   return errorAnswer(401, body, { 'www-authenticate': challenge });
 }
-function insufficientScope(scopes: readonly string[]): RenderedError {
+function insufficientScopeAnswer(scopes: readonly string[]): RenderedError {
   return errorAnswer(403, { error: 'insufficient_scope', error_description: SCOPE_TEXT, scope: scopes.join(' ') });
 }
 
@@ -309,11 +309,11 @@ function unavailableReason(error: unknown): UnavailableReason | null {
     const reason = inner === undefined || inner === error ? null : unavailableReason(inner);
     if (reason !== null) return reason;
   }
-  return httpStatus(error) === 503 ? 'other' : null;
+  return httpStatusOf(error) === 503 ? 'other' : null;
 }
 
 /** Returns the status of an error from Fastify or Nest. */
-function httpStatus(error: unknown): number | undefined {
+function httpStatusOf(error: unknown): number | undefined {
   const { statusCode, status } = (error ?? {}) as { statusCode?: unknown; status?: unknown };
   return typeof statusCode === 'number' ? statusCode : typeof status === 'number' ? status : undefined;
 }

@@ -163,7 +163,7 @@ export function object<V extends Record<string, unknown>, S extends Record<strin
   return {
     schema: {
       type: 'object',
-      properties: Object.fromEntries(entries.map(([name, type]) => [name, namedSchema(name, type.schema)])),
+      properties: Object.fromEntries(entries.map(([name, type]) => [name, withFieldDescription(name, type.schema)])),
       required: always.map(([name]) => name),
     },
     write: compose(entries.map(([, type]) => type.write)),
@@ -171,8 +171,8 @@ export function object<V extends Record<string, unknown>, S extends Record<strin
   };
 }
 
-function namedSchema(name: string, schema: JsonSchema): JsonSchema {
-  const word = findDescription(name);
+function withFieldDescription(fieldName: string, schema: JsonSchema): JsonSchema {
+  const word = findDescription(fieldName);
   return word === undefined ? schema : { description: word, ...schema };
 }
 

@@ -18,8 +18,8 @@ type RequestHeaders = FastifyRequest['headers'];
 const ONE_RANGE = /^bytes=(?:\d{1,15}-\d{0,15}|-\d{1,15})$/;
 
 /**
- * Sends a file, the requested range of it, or only its headers.
- * Shape: `hasRanges` as the endpoint declares; without it only `If-None-Match` and `If-Modified-Since` are evaluated.
+ * Sends a file, the requested range of it, or only its headers. `hasRanges` repeats the declaration of the endpoint.
+ * Without it only `If-None-Match` and `If-Modified-Since` are evaluated.
  * Errors: PreconditionFailed, RangeNotSatisfiable; a plain Error for a file without bytes. After an error that follows
  * the headers, the answer is incomplete and the caller must abort it.
  */
@@ -39,7 +39,7 @@ export async function writeFile(
     if (file.stream === null) throw new Error('a file has no bytes although the caller does not have its version');
     headers.push(...contentHeaders(file));
     const size = knownSize(file);
-    const range = hasRanges && !facts.isHead ? chooseRange(asked, file, size) : null;
+    const range = hasRanges && !facts.isHead ? chooseByteRange(asked, file, size) : null;
     if (hasRanges && isSeekable(file) && size !== undefined) headers.push('accept-ranges', 'bytes');
     if (range) headers.push('content-range', `bytes ${range.start}-${range.end}/${size}`);
     const length = range ? range.end - range.start + 1 : size;
@@ -52,27 +52,27 @@ export async function writeFile(
   }
 }
 
-interface AnsweredRange {
+interface PlannedFileReply {
   readonly status: number;
   readonly headers: readonly string[];
   readonly range: ByteRange | null;
   readonly length: number | undefined;
 }
 
-async function writeBytes(reply: FastifyReply, { stream }: FileAnswer, part: AnsweredRange): Promise<void> {
-  const { range, length, status, headers } = part;
+async function writeBytes(reply: FastifyReply, { stream }: FileAnswer, planned: PlannedFileReply): Promise<void> {
+  const { range, length, status, headers } = planned;
   if (Buffer.isBuffer(stream)) {
     reply.hijack();
     reply.raw.writeHead(status, [...headers]);
     reply.raw.end(range ? stream.subarray(range.start, range.end + 1) : stream);
     return;
   }
-  const source = typeof stream === 'function' ? await openRange(reply, range, stream) : stream!;
+  const source = typeof stream === 'function' ? await openFileRange(reply, range, stream) : stream!;
   reply.hijack();
   if (!reply.raw.destroyed) reply.raw.writeHead(status, [...headers]);
   try {
     if (length === undefined) await pipeline(source, reply.raw);
-    else await pipeline(source, new ExactLength(length), reply.raw);
+    else await pipeline(source, new ExactLengthCheck(length), reply.raw);
   } catch (error) {
     // A client that left is not an error; pipeline has closed the source.
     if ((error as NodeJS.ErrnoException).code !== 'ERR_STREAM_PREMATURE_CLOSE' || source.errored) throw error;
@@ -85,7 +85,7 @@ async function writeBytes(reply: FastifyReply, { stream }: FileAnswer, part: Ans
  * meanwhile, and a client that left must keep no place in a line. Errors: those of `open`; the refusal for the caller;
  * Unavailable without the client.
  */
-async function openRange({ raw }: FastifyReply, range: ByteRange | null, open: OpenRange): Promise<Readable> {
+async function openFileRange({ raw }: FastifyReply, range: ByteRange | null, open: OpenRange): Promise<Readable> {
   const gone = new AbortController();
   const abort = (): void => gone.abort(new Unavailable('gone'));
   if (raw.closed) abort();
@@ -106,7 +106,7 @@ async function openRange({ raw }: FastifyReply, range: ByteRange | null, open: O
 }
 
 /** Fails if the source has more or fewer bytes than stated, because Content-Length would be wrong then. */
-class ExactLength extends Transform {
+class ExactLengthCheck extends Transform {
   constructor(private left: number) {
     super({ highWaterMark: 64 * 1024 });
   }
@@ -153,41 +153,41 @@ function contentHeaders({ mediaType, filename, isInline, headers }: FileAnswer):
 }
 
 /** Checks `If-Match` and `If-Unmodified-Since`. Errors: PreconditionFailed (RFC 9110 13.2.2). */
-function checkPreconditions(asked: RequestHeaders, { version, lastModified }: FileAnswer): void {
-  const wanted = asked['if-match'];
+function checkPreconditions(requestHeaders: RequestHeaders, { version, lastModified }: FileAnswer): void {
+  const wanted = requestHeaders['if-match'];
   if (wanted !== undefined) {
     const tags = wanted.split(',').map((tag) => tag.trim());
     if (!tags.includes('*') && (version === undefined || !tags.includes(`"${version}"`)))
       throw new PreconditionFailed();
     return;
   }
-  const since = parseSeconds(asked['if-unmodified-since']);
-  if (since !== null && lastModified && wholeSeconds(lastModified) > since) throw new PreconditionFailed();
+  const since = parseHttpDateSeconds(requestHeaders['if-unmodified-since']);
+  if (since !== null && lastModified && toUnixSeconds(lastModified) > since) throw new PreconditionFailed();
 }
 
 /** Returns the requested range; null for the whole file. Errors: RangeNotSatisfiable (RFC 9110 14.2). */
-function chooseRange(asked: RequestHeaders, file: FileAnswer, size: number | undefined): ByteRange | null {
-  const { range } = asked;
+function chooseByteRange(requestHeaders: RequestHeaders, file: FileAnswer, size: number | undefined): ByteRange | null {
+  const { range } = requestHeaders;
   if (range === undefined || size === undefined || !isSeekable(file) || !ONE_RANGE.test(range)) return null;
-  if (!isRangeWanted(asked['if-range'] as string | undefined, file)) return null;
+  if (!matchesIfRange(requestHeaders['if-range'] as string | undefined, file)) return null;
   const ranges = parseRange(size, range);
   if (typeof ranges === 'number') throw new RangeNotSatisfiable(size);
   return ranges[0]!;
 }
 
 /** Evaluates `If-Range`: the range applies only if the client's part is of the current version or time. */
-function isRangeWanted(condition: string | undefined, { version, lastModified }: FileAnswer): boolean {
-  if (condition === undefined) return true;
-  if (condition.includes('"')) return version !== undefined && condition.trim() === `"${version}"`;
-  return lastModified !== undefined && parseSeconds(condition) === wholeSeconds(lastModified);
+function matchesIfRange(ifRange: string | undefined, { version, lastModified }: FileAnswer): boolean {
+  if (ifRange === undefined) return true;
+  if (ifRange.includes('"')) return version !== undefined && ifRange.trim() === `"${version}"`;
+  return lastModified !== undefined && parseHttpDateSeconds(ifRange) === toUnixSeconds(lastModified);
 }
 
-function parseSeconds(date: string | undefined): number | null {
+function parseHttpDateSeconds(date: string | undefined): number | null {
   const time = date === undefined ? NaN : Date.parse(date);
   return Number.isNaN(time) ? null : Math.floor(time / 1000);
 }
 
-function wholeSeconds(date: Date): number {
+function toUnixSeconds(date: Date): number {
   return Math.floor(date.getTime() / 1000);
 }
 

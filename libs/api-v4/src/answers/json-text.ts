@@ -4,8 +4,8 @@ export class JsonText {
 }
 
 /**
- * Selects the second success of an endpoint. Shape: a value of its schema for `withAlternative`; null for `orNone`, and for
- * `orHeadersOnly` with headers by lower-case name.
+ * Selects the second success of an endpoint. For `withAlternative`, `value` has the form of its schema. For `orNone`
+ * and `orHeadersOnly` it is null. `headers` are for `orHeadersOnly`, by lower-case name.
  */
 export class AlternativeAnswer {
   constructor(

@@ -28,17 +28,17 @@ export function writeCursor(content: object): string {
 }
 
 /** Whether a statement can use the value. A forged cursor may contain any value. */
-function isComparable(value: unknown): boolean {
+function isUsableCursorValue(value: unknown): boolean {
   return Number.isSafeInteger(value) || (typeof value === 'string' && !value.includes('\0'));
 }
 
-/** Decodes a cursor: an id, and the value that the list is ordered by. Shape: undefined for a malformed cursor. */
+/** Decodes a cursor: an id, and the value that the list is ordered by. Returns undefined for a malformed cursor. */
 export function readCursor(text: string): Readonly<Record<string, unknown>> | undefined {
   try {
     const content: unknown = JSON.parse(Buffer.from(text, 'base64url').toString('utf8'));
     if (typeof content !== 'object' || content === null || Array.isArray(content)) return undefined;
     const cursor = content as Record<string, unknown>;
-    return Number.isSafeInteger(cursor['id']) && Object.values(cursor).every(isComparable) ? cursor : undefined;
+    return Number.isSafeInteger(cursor['id']) && Object.values(cursor).every(isUsableCursorValue) ? cursor : undefined;
   } catch {
     return undefined;
   }

@@ -24,14 +24,14 @@ export interface FieldOptions<T, L> {
   readonly shownOnce?: true;
 }
 
-/** Fields by output name, in the order of the output. Shape: type, getter, options. */
+/** Fields by output name, in the order of the output. Each has a type, a getter and optional options. */
 export type Fields<T, L, V extends Record<string, unknown>> = {
   readonly [K in keyof V]:
     | readonly [FieldType<V[K]>, (row: T, loaded: L, ctx: PresentContext) => V[K]]
     | readonly [FieldType<V[K]>, (row: T, loaded: L, ctx: PresentContext) => V[K], FieldOptions<T, L>];
 };
 
-type Loader = (rows: readonly unknown[], ctx: PresentContext) => unknown;
+type RelatedDataLoader = (rows: readonly unknown[], ctx: PresentContext) => unknown;
 
 interface CompiledField {
   readonly name: string;
@@ -58,7 +58,7 @@ export class Presenter<in T> {
 
   constructor(
     readonly name: string,
-    private readonly loaders: readonly (Loader | undefined)[],
+    private readonly loaders: readonly (RelatedDataLoader | undefined)[],
     private readonly fields: readonly CompiledField[],
   ) {
     this.hasSecret = fields.some(({ options }) => options.shownOnce);
@@ -67,13 +67,13 @@ export class Presenter<in T> {
 
   /** JSON schema of a row. Built on demand, because nested presenters may be declared later. */
   get schema(): JsonSchema {
-    return (this.cachedSchema ??= schemaOf(this.fields));
+    return (this.cachedSchema ??= objectSchemaOf(this.fields));
   }
   private cachedSchema: JsonSchema | undefined;
 
   /** Loads data for all rows and returns the function that renders one. Synchronous when no data is loaded. */
   prepareWriter(rows: readonly T[], ctx: PresentContext): WriteRow<T> | Promise<WriteRow<T>> {
-    return this.loads ? this.prepareLoaded(rows, ctx) : this.createWriter([], this.plainWriters, ctx);
+    return this.loads ? this.prepareRowWriter(rows, ctx) : this.createRowWriter([], this.plainWriters, ctx);
   }
 
   /** Renders rows as a JSON array. */
@@ -99,7 +99,7 @@ export class Presenter<in T> {
 
   /** Returns this presenter as a field type for other presenters. */
   asField(): FieldType<T> {
-    const write: WriteValue = (value, ctx) => this.createWriter([], this.plainWriters, ctx)(value as T);
+    const write: WriteValue = (value, ctx) => this.createRowWriter([], this.plainWriters, ctx)(value as T);
     if (!this.loads) return { schema: this.reference, write };
     return {
       schema: this.reference,
@@ -123,7 +123,7 @@ export class Presenter<in T> {
   }
   private cachedWriters: readonly WriteValue[] | undefined;
 
-  private async prepareLoaded(rows: readonly T[], ctx: PresentContext): Promise<WriteRow<T>> {
+  private async prepareRowWriter(rows: readonly T[], ctx: PresentContext): Promise<WriteRow<T>> {
     const loaded = await Promise.all(this.loaders.map((load) => load?.(rows, ctx)));
     const writers = await Promise.all(
       this.fields.map((field) => {
@@ -135,10 +135,14 @@ export class Presenter<in T> {
         );
       }),
     );
-    return this.createWriter(loaded, writers, ctx);
+    return this.createRowWriter(loaded, writers, ctx);
   }
 
-  private createWriter(loaded: readonly unknown[], writers: readonly WriteValue[], ctx: PresentContext): WriteRow<T> {
+  private createRowWriter(
+    loaded: readonly unknown[],
+    writers: readonly WriteValue[],
+    ctx: PresentContext,
+  ): WriteRow<T> {
     const fields = this.fields;
     return (row) => {
       let out = '';
@@ -157,14 +161,19 @@ export class Presenter<in T> {
 export class PresenterBuilder<T, L> {
   constructor(
     private readonly name: string,
-    private readonly loader: Loader | undefined,
-    private readonly baseLoaders: readonly (Loader | undefined)[] = [],
+    private readonly loader: RelatedDataLoader | undefined,
+    private readonly baseLoaders: readonly (RelatedDataLoader | undefined)[] = [],
     private readonly baseFields: readonly CompiledField[] = [],
   ) {}
 
   /** Sets the loader, the only part with IO. It is called once with all rows of an answer. */
   load<N>(loader: (rows: readonly T[], ctx: PresentContext) => Promise<N> | N): PresenterBuilder<T, Awaited<N>> {
-    return new PresenterBuilder<T, Awaited<N>>(this.name, loader as Loader, this.baseLoaders, this.baseFields);
+    return new PresenterBuilder<T, Awaited<N>>(
+      this.name,
+      loader as RelatedDataLoader,
+      this.baseLoaders,
+      this.baseFields,
+    );
   }
 
   /** Adds the fields and returns the presenter. */
@@ -178,20 +187,20 @@ export class PresenterBuilder<T, L> {
 
 type FieldSpec = readonly [FieldType<never>, CompiledField['source'], FieldOptions<never, never>?];
 
-function compileField(name: string, [type, source, options = {}]: FieldSpec, part: number): CompiledField {
+function compileField(name: string, [type, source, options = {}]: FieldSpec, loaderIndex: number): CompiledField {
   const when = options.when as CompiledField['when'];
-  return { name, key: `${JSON.stringify(name)}:`, type, source, when, options, part };
+  return { name, key: `${JSON.stringify(name)}:`, type, source, when, options, part: loaderIndex };
 }
 
-function schemaOf(fields: readonly CompiledField[]): JsonSchema {
+function objectSchemaOf(fields: readonly CompiledField[]): JsonSchema {
   return {
     type: 'object',
-    properties: Object.fromEntries(fields.map((field) => [field.name, documentField(field)])),
+    properties: Object.fromEntries(fields.map((field) => [field.name, describeFieldSchema(field)])),
     required: fields.filter((field) => field.when === undefined).map((field) => field.name),
   };
 }
 
-function documentField(field: CompiledField): JsonSchema {
+function describeFieldSchema(field: CompiledField): JsonSchema {
   const { deprecated, about = findDescription(field.name) } = field.options;
   if (about === undefined && deprecated === undefined) return field.type.schema;
   const description = [about, deprecated && `Deprecated: use ${deprecated}.`].filter(Boolean).join(' ');
@@ -206,7 +215,7 @@ export function presenter<T>(name: string): PresenterBuilder<T, undefined> {
   return new PresenterBuilder<T, undefined>(name, undefined);
 }
 
-type Condition<T> = (row: T, ctx: PresentContext) => boolean;
+type RowCondition<T> = (row: T, ctx: PresentContext) => boolean;
 type PlainField<T> = readonly [
   FieldType<never>,
   (row: T, loaded: undefined, ctx: PresentContext) => never,
@@ -220,7 +229,7 @@ export function shownFields<T>() {
 
 /** Adds a condition to fields. A field with a condition of its own needs both. */
 export function onlyWhen<T, V extends Record<string, unknown>>(
-  holds: Condition<T>,
+  holds: RowCondition<T>,
   fields: Fields<T, undefined, V>,
 ): Fields<T, undefined, V> {
   const conditional = Object.entries(fields as unknown as Record<string, PlainField<T>>).map(

@@ -18,8 +18,7 @@ export interface ReplyFacts {
 
 /**
  * Sends a JSON answer without Fastify's `send`, which would add a charset to the content type that clients do not
- * expect.
- * Shape: `extra` is a flat list of header names and values; `body` null for none.
+ * expect. `body` is null for an answer without a body. `extra` is a flat list of header names and values.
  * Source: reference identity-and-import 1.4; ADR 0030.
  */
 export function writeJson(
@@ -34,7 +33,7 @@ export function writeJson(
     headers.push('content-type', 'application/json', 'content-length', String(Buffer.byteLength(body)));
   } else if (status !== 204 && !facts.isHead) headers.push('content-length', '0');
   for (let i = 0; i < extra.length; i++) headers.push(extra[i]!);
-  if (facts.limit !== undefined) headers.push(...limitHeaders(facts.limit));
+  if (facts.limit !== undefined) headers.push(...rateLimitHeaders(facts.limit));
   reply.hijack();
   reply.raw.writeHead(status, headers);
   reply.raw.end(facts.isHead || body === null ? undefined : body);
@@ -87,7 +86,7 @@ export function parseVersions(header: string | undefined): ReadonlySet<string> {
 /**
  * Returns the headers that an answer 429 has, with the rest of the limit. Source: reference identity-and-import 1.4.
  */
-function limitHeaders({ name, most, used, seconds }: LimitState): string[] {
+function rateLimitHeaders({ name, most, used, seconds }: LimitState): string[] {
   return [
     'ratelimit-name',
     name,
@@ -102,7 +101,7 @@ function limitHeaders({ name, most, used, seconds }: LimitState): string[] {
   ];
 }
 
-/** Returns the headers of every answer. Shape: a flat list of names and values. */
+/** Returns the headers of every answer, as a flat list of names and values. */
 export function commonHeaders(facts: ReplyFacts, cacheControl: string): string[] {
   const seconds = ((performance.now() - facts.startedAt) / 1000).toFixed(6);
   const headers = [

@@ -14,15 +14,15 @@ export type FailureForm = 'text' | 'lfs';
 /** Returns the failure in another form. A 401 gets the Basic challenge, so that clients ask for a credential. */
 export function inFailureForm({ status, headers, body }: RenderedError, form: FailureForm): RenderedError {
   const { 'content-type': _, 'www-authenticate': __, ...others } = headers;
-  const text = status === 401 ? BASIC_DENIED : errorText(body);
+  const text = status === 401 ? BASIC_DENIED : extractErrorText(body);
   const type = form === 'lfs' ? LFS_TYPE : 'text/plain; charset=utf-8';
   const challenge = status === 401 ? { 'www-authenticate': CHALLENGE } : {};
   const written = form === 'lfs' ? JSON.stringify({ message: text }) : `${text.trimEnd()}\n`;
   return { status, headers: { ...others, ...challenge, 'content-type': type }, body: written };
 }
 
-/** Shape: the text of `message`, `error_description` or `error` of a JSON body; other bodies are passed on. */
-function errorText(body: string | null): string {
+/** Returns the text of `message`, `error_description` or `error` of a JSON body. Returns other bodies unchanged. */
+function extractErrorText(body: string | null): string {
   if (body === null || !body.startsWith('{')) return body ?? '';
   const { message, error, error_description: described } = JSON.parse(body) as Readonly<Record<string, unknown>>;
   const text = message ?? described ?? error;

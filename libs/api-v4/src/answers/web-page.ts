@@ -27,7 +27,7 @@ const HEADERS = [
   ...['referrer-policy', 'no-referrer', 'x-frame-options', 'DENY', 'x-robots-tag', 'noindex'],
 ];
 
-/** Sends a page, or a redirect. Shape: `page` is a page or a URL. Source: reference identity-and-import 10.5. */
+/** Sends a page, or a redirect if `page` is a URL. Source: reference identity-and-import 10.5. */
 export function writeWebPage(reply: FastifyReply, facts: ReplyFacts, page: WebPage | string): void {
   reply.hijack();
   const common = commonHeaders(facts, 'no-store');

@@ -5,7 +5,7 @@ import type { StreamedBody } from './streamed-body';
 /** No declared parameters. */
 export type NoParams = Record<never, never>;
 
-/** Position in a keyset list. Shape: `cursor` is the decoded content of an opaque cursor, which `keysetPage` writes. */
+/** Position in a keyset list. `cursor` is the decoded content of an opaque cursor, which `keysetPage` writes. */
 export interface KeysetRequest {
   readonly perPage: number;
   readonly cursor: Readonly<Record<string, unknown>> | null;
@@ -23,8 +23,8 @@ export interface UploadedFile {
 
 /**
  * One authorized request as a handler sees it, without HTTP. Parameters are declared and coerced, the parent is visible
- * to the viewer, and the permission is granted.
- * Shape: `within` is the parent's scope; `page` is the requested page (defaults when the endpoint has no pages).
+ * to the viewer, and the permission is granted. `within` is the parent's scope. `page` is the requested page, or the
+ * default page if the endpoint has no pages.
  */
 export interface Call<P = NoParams, W = undefined, V extends Viewer = Viewer> {
   readonly params: P;

@@ -74,7 +74,8 @@ export type DecisionSource = 'whichever' | 'copy';
 
 /**
  * Resolves `:id` to a project or group. Two implementations: the directory copy of a service and identity's own tables.
- * Shape: a number is an id, a text is a full path; null = missing or invisible to the viewer.
+ * A numeric `ref` is an id, a text is a full path. The result is null if the target is missing or invisible to the
+ * viewer.
  * Errors: Unavailable when the copy has not reached the version of the request in time.
  */
 export interface ScopeResolver {

@@ -63,7 +63,7 @@ export class StreamedBody extends ByteLimit {
   private readonly hashes: ReadonlyMap<DigestName, Hash>;
   private readonly computed = new Map<DigestName, string>();
 
-  /** Shape: `recheck` rechecks the caller's permissions. */
+  /** `recheck` checks the caller's permissions again. */
   constructor(
     { maxBytes, digests = [] }: Pick<StreamedBodyOption, 'maxBytes' | 'digests'>,
     { mediaType, declaredSize }: BodyFacts,

@@ -56,7 +56,7 @@ export class AnswerContent {
   }
 
   private async presentRow(presenter: Presenter<unknown>, row: unknown, call: Call): Promise<AnswerText> {
-    return { text: await presenter.renderRow(row, this.presentContext(call)), headers: NO_HEADERS };
+    return { text: await presenter.renderRow(row, this.createPresentContext(call)), headers: NO_HEADERS };
   }
 
   private async presentRows(
@@ -65,7 +65,7 @@ export class AnswerContent {
     headers: readonly string[],
     call: Call,
   ): Promise<AnswerText> {
-    return { text: await presenter.renderList(rows, this.presentContext(call)), headers };
+    return { text: await presenter.renderList(rows, this.createPresentContext(call)), headers };
   }
 
   private presentPage(
@@ -87,7 +87,7 @@ export class AnswerContent {
     return this.presentRows(this.answers.presenter as Presenter<unknown>, result.rows, headers, call);
   }
 
-  private presentContext(call: Call): PresentContext {
+  private createPresentContext(call: Call): PresentContext {
     const { links, services } = this.runtime;
     return { viewer: call.viewer, links, within: call.within, get: (token) => services.get(token) };
   }

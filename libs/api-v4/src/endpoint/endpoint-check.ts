@@ -15,10 +15,10 @@ export function endpointProblems(endpoints: readonly EndpointRecord[]): readonly
     const routes = templates.map((template) => `${endpoint.method} ${template.replace(/([:*])\w+/g, '$1')}`);
     const twice = routes.filter((route) => seen.has(route) || !seen.add(route));
     const problems = [
-      ...findProblems(endpoint),
-      ...searchProblems(endpoint),
-      ...streamProblems(endpoint),
-      ...templates.flatMap((template) => pathProblems(endpoint, template)),
+      ...findDeclarationProblems(endpoint),
+      ...findSearchParamProblems(endpoint),
+      ...findStreamProblems(endpoint),
+      ...templates.flatMap((template) => findPathProblems(endpoint, template)),
       ...twice.map(() => 'is declared twice'),
     ];
     return problems.map((problem) => `${name} (${endpoint.controller.name}.${endpoint.handler}) ${problem}`);
@@ -29,7 +29,7 @@ export function endpointProblems(endpoints: readonly EndpointRecord[]): readonly
   return [...each, ...wildcardProblems(routes)];
 }
 
-function findProblems({ options, method }: EndpointRecord): string[] {
+function findDeclarationProblems({ options, method }: EndpointRecord): string[] {
   const { about, source, may, answers } = options as Partial<EndpointRecord['options']>;
   const shapes = Array.isArray(answers) ? answers.length : answers?.kind === undefined ? 0 : 1;
   const hasBody = Boolean(answers && (answers.presenter ?? answers.schema ?? answers.message));
@@ -45,7 +45,7 @@ function findProblems({ options, method }: EndpointRecord): string[] {
 }
 
 /** Text searches must be declared by @Search, which bounds them and counts them as costly. */
-function searchProblems({ options }: EndpointRecord): string[] {
+function findSearchParamProblems({ options }: EndpointRecord): string[] {
   const fields = options.params ? fieldsOf(options.params) : [];
   const isText = ({ form }: (typeof fields)[number]): boolean => form.kind === 'text';
   return fields
@@ -54,7 +54,7 @@ function searchProblems({ options }: EndpointRecord): string[] {
 }
 
 /** A streamed body carries no parameters, and a wildcard route does not read its body. */
-function streamProblems(endpoint: EndpointRecord): string[] {
+function findStreamProblems(endpoint: EndpointRecord): string[] {
   const { options, method } = endpoint;
   const isWrite = method !== 'GET' && method !== 'DELETE';
   const hasWildcard = templatesOf(endpoint).some((template) => template.includes('*'));
@@ -67,7 +67,7 @@ function streamProblems(endpoint: EndpointRecord): string[] {
   ];
 }
 
-function pathProblems({ options }: EndpointRecord, template: string): string[] {
+function findPathProblems({ options }: EndpointRecord, template: string): string[] {
   const names = pathNamesOf(template);
   const fields = options.params ? fieldsOf(options.params) : [];
   const claimed = new Set([...fields.map((field) => field.name), ...(options.within ? [options.within.param] : [])]);

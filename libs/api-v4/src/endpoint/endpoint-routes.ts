@@ -53,7 +53,7 @@ export class EndpointRoutes implements OnModuleInit {
   private readonly fixedRoutes = makeRouter(ROUTER_OPTIONS);
   private readonly verbs = new Set<string>();
   private readonly wildcards = new WildcardRoutes<EndpointPipeline>();
-  /** Wildcard routes that are registered with Fastify. Shape: method, space, URL. */
+  /** Wildcard routes that are registered with Fastify, as `<method> <URL>`. */
   private readonly registeredWildcards = new Set<string>();
   /** Routes whose bodies Fastify does not read. */
   private readonly streaming: RouteOptions[] = [];
@@ -79,7 +79,8 @@ export class EndpointRoutes implements OnModuleInit {
     const fastify = this.http.httpAdapter.getInstance<FastifyInstance>();
     const runtime = this.createRuntime(declared.map(({ endpoint }) => endpoint));
     for (const { endpoint, instance } of declared) this.registerRoute(fastify, endpoint, instance, runtime);
-    for (const { instance, metatype } of holders) this.serveInternal(fastify, metatype as object, instance, runtime);
+    for (const { instance, metatype } of holders)
+      this.registerInternalRoutes(fastify, metatype as object, instance, runtime);
     // Body parsers belong to a scope of Fastify, so these routes get their own.
     if (this.streaming.length > 0) {
       void fastify.register((scope, _options, done) => {
@@ -91,8 +92,8 @@ export class EndpointRoutes implements OnModuleInit {
   }
 
   /**
-   * Returns the error for a request that matches no route: 405 if its path has other methods, else 404. Shape: `url` as
-   * sent.
+   * Returns the error for a request that matches no route: 405 if its path has other methods, else 404. `url` is the
+   * target of the request as sent.
    */
   refuseUrl(url: string): UnknownRoute | WrongVerb {
     const path = url.split('?', 1)[0]!;
@@ -101,14 +102,21 @@ export class EndpointRoutes implements OnModuleInit {
     return allowed.length === 0 ? new UnknownRoute() : new WrongVerb(allowed);
   }
 
-  /** Returns the endpoint that matches a request; null for none. Shape: `url` as sent, with or without a query. */
+  /**
+   * Returns the endpoint that matches a request; null for none. `url` is the target as sent, with or without a query.
+   */
   findEndpoint(method: string, url: string): EndpointRecord | null {
     const path = url.split('?', 1)[0]!;
     const found = this.fixedRoutes.find(method as HTTPMethod, path)?.store as EndpointRecord | undefined;
     return found ?? this.wildcards.findRoute(method, path)?.target.endpoint ?? null;
   }
 
-  private serveInternal(fastify: FastifyInstance, controller: object, instance: unknown, runtime: ApiRuntime): void {
+  private registerInternalRoutes(
+    fastify: FastifyInstance,
+    controller: object,
+    instance: unknown,
+    runtime: ApiRuntime,
+  ): void {
     for (const record of internalRoutesOf(controller)) {
       const handler = internalRoute(record, (request) => (instance as Controller)[record.handler]!(request), runtime);
       const route = { method: record.method, url: record.path, handler };
@@ -129,12 +137,17 @@ export class EndpointRoutes implements OnModuleInit {
     const verbs: Verb[] = endpoint.method === 'GET' ? ['GET', 'HEAD'] : [endpoint.method];
     for (const template of templatesOf(endpoint)) {
       const pipeline = new EndpointPipeline(endpoint, template, controller, runtime);
-      if (wildcardNameOf(template) === null) this.serveFixed(fastify, verbs, template, pipeline);
-      else for (const verb of verbs) this.serveWildcard(verb, template, pipeline);
+      if (wildcardNameOf(template) === null) this.registerFixedRoute(fastify, verbs, template, pipeline);
+      else for (const verb of verbs) this.registerWildcardRoute(verb, template, pipeline);
     }
   }
 
-  private serveFixed(fastify: FastifyInstance, verbs: Verb[], template: string, pipeline: EndpointPipeline): void {
+  private registerFixedRoute(
+    fastify: FastifyInstance,
+    verbs: Verb[],
+    template: string,
+    pipeline: EndpointPipeline,
+  ): void {
     const { endpoint } = pipeline;
     const bodyLimit = endpoint.options.bodyLimit ?? DEFAULT_BODY_LIMIT;
     const handler = (request: FastifyRequest, reply: FastifyReply) => pipeline.handleHttp(request, reply);
@@ -150,7 +163,7 @@ export class EndpointRoutes implements OnModuleInit {
   }
 
   /** Wildcard routes with the same prefix share one route of Fastify, whose handler finds the matching one. */
-  private serveWildcard(verb: Verb, template: string, pipeline: EndpointPipeline): void {
+  private registerWildcardRoute(verb: Verb, template: string, pipeline: EndpointPipeline): void {
     const url = this.wildcards.addRoute(verb, template, pipeline);
     if (this.registeredWildcards.has(`${verb} ${url}`)) return;
     this.registeredWildcards.add(`${verb} ${url}`);

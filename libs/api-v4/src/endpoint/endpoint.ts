@@ -23,7 +23,7 @@ export interface Refusals {
   readonly validateFirst?: true;
   /** Checks parent and permission before parameters. The permission then cannot depend on parameters. */
   readonly authorizeFirst?: true;
-  /** Instead of the usual 400 for parameters. Shape: the problems as complete phrases. */
+  /** Creates the error that replaces the usual 400 for parameters. `problems` are complete phrases. */
   readonly parametersAs?: (problems: readonly string[]) => RookeryError;
   /** Repeats the text of an error as the reason phrase of its status line, which package managers show to users. */
   readonly hasReasonPhrase?: true;
@@ -47,7 +47,7 @@ export interface EndpointOptions<
   V extends Viewer = Viewer,
   B extends StreamedBodyOption | undefined = StreamedBodyOption | undefined,
 > {
-  /** Description for the OpenAPI document. Shape: one sentence. */
+  /** Description for the OpenAPI document, in one sentence. */
   readonly about: string;
   /** Document that requires the endpoint, such as 'requirements 1 §4 Issue notes'. */
   readonly source: string;
@@ -58,8 +58,8 @@ export interface EndpointOptions<
   /** Each request is costly for the database, whatever its parameters; else see `costly` of a parameter. */
   readonly isCostly?: true;
   /**
-   * Names the parameters that have no effect for this caller, such as those of roles above theirs. Sent ones are named in
-   * `X-Rookery-Ignored`. Shape: `controller` is the one that declares the endpoint.
+   * Names the parameters that have no effect for this caller, such as those of roles above theirs. `X-Rookery-Ignored`
+   * lists the ones that were sent. `controller` is the controller that declares the endpoint.
    */
   readonly withoutEffect?: (
     call: Call<NoInfer<P>, NoInfer<W>, V>,
@@ -88,8 +88,8 @@ export interface EndpointOptions<
   /** Passes the body to the handler as the stream `call.body`. It is not read before. */
   readonly body?: B;
   /**
-   * Further paths of the same endpoint, for instance the original wire name of a neutral word. Shape: below `/api/v4`,
-   * without the path of the controller.
+   * Further paths of the same endpoint, for instance the original wire name of a neutral word. They are relative to
+   * `/api/v4` and do not include the path of the controller.
    */
   readonly aliases?: readonly string[];
   /** Names the replacement of a deprecated endpoint. */
@@ -97,8 +97,8 @@ export interface EndpointOptions<
 }
 
 /**
- * A declared endpoint with its location in the source. Shape: paths begin with `/` below `/api/v4`, or with `//` at the
- * root.
+ * A declared endpoint with its location in the source. Paths are relative to `/api/v4` and begin with `/`. Paths that
+ * begin with `//` are relative to the root.
  */
 export interface EndpointRecord {
   readonly method: HttpMethod;
@@ -111,7 +111,7 @@ export interface EndpointRecord {
   readonly file: string | null;
 }
 
-type CallOf<P, W, V extends Viewer, B> = B extends StreamedBodyOption ? StreamedCall<P, W, V> : Call<P, W, V>;
+type EndpointCall<P, W, V extends Viewer, B> = B extends StreamedBodyOption ? StreamedCall<P, W, V> : Call<P, W, V>;
 
 const endpoints: EndpointRecord[] = [];
 const RECORDS = Symbol('rookery:endpoints');
@@ -130,7 +130,7 @@ export function Endpoint<
   method: HttpMethod,
   path: string,
   options: EndpointOptions<P, W, R, V, B>,
-): <H extends (call: CallOf<P, W, V, B>) => R | Promise<R>>(
+): <H extends (call: EndpointCall<P, W, V, B>) => R | Promise<R>>(
   target: object,
   key: string | symbol,
   descriptor: TypedPropertyDescriptor<H>,
@@ -140,7 +140,9 @@ export function Endpoint<
   return (target, key) => {
     const controller = target.constructor as EndpointRecord['controller'];
     const fields = { method, path, options, controller, handler: String(key) };
-    const record = Object.defineProperty(fields, 'file', { get: () => fileOf(declared) }) as unknown as EndpointRecord;
+    const record = Object.defineProperty(fields, 'file', {
+      get: () => sourceFileFromStack(declared),
+    }) as unknown as EndpointRecord;
     endpoints.push(record);
     const own = (Reflect.getOwnMetadata(RECORDS, controller) as EndpointRecord[] | undefined) ?? [];
     Reflect.defineMetadata(RECORDS, [...own, record], controller);
@@ -150,8 +152,8 @@ export function Endpoint<
 /**
  * Source file of the decorator, from the second line of the stack. Paths of built files become those of their sources.
  */
-function fileOf(declared: Error): string | null {
-  const frame = declared.stack?.split('\n')[2] ?? '';
+function sourceFileFromStack(stackError: Error): string | null {
+  const frame = stackError.stack?.split('\n')[2] ?? '';
   const path = /((?:apps|libs)\/[^():]+)\.[jt]s[:)]/.exec(frame.replaceAll('\\', '/'))?.[1];
   return path === undefined ? null : `${path.replace('/dist/', '/src/')}.ts`;
 }

@@ -56,7 +56,7 @@ const INTERNAL = Symbol('rookery:internal');
 /**
  * Declares a route for our own processes on a controller method. The method takes an InternalRequest, and its result is
  * sent as JSON (undefined: 204). Requests need `Authorization: Bearer <key>` of one of the callers; the gateway never
- * routes them. Shape: `path` is the full path, as in INTERNAL_PATHS, `callers` as in INTERNAL_CALLERS.
+ * routes them. `path` is a full path of INTERNAL_PATHS, and `callers` an entry of INTERNAL_CALLERS.
  * Errors: a plain Error for a path that is not below `/internal/`. Kernel errors of the method are answered as
  * everywhere.
  */
@@ -66,7 +66,7 @@ export function Internal(
   callers: readonly ProcessName[],
   options: Pick<InternalRecord, 'bodyLimit'> = {},
 ): MethodDecorator {
-  return declareRoute({ method, path, callers, isStreamed: false, ...options });
+  return declareInternalRoute({ method, path, callers, isStreamed: false, ...options });
 }
 
 /**
@@ -74,10 +74,10 @@ export function Internal(
  * InternalStream. The body has no total time limit. Otherwise as `Internal`.
  */
 export function InternalStreamed(method: HttpMethod, path: string, callers: readonly ProcessName[]): MethodDecorator {
-  return declareRoute({ method, path, callers, isStreamed: true });
+  return declareInternalRoute({ method, path, callers, isStreamed: true });
 }
 
-function declareRoute(route: Omit<InternalRecord, 'handler'>): MethodDecorator {
+function declareInternalRoute(route: Omit<InternalRecord, 'handler'>): MethodDecorator {
   if (!route.path.startsWith('/internal/')) throw new Error(`${route.path} is not below /internal/`);
   return (target, key) => {
     const record: InternalRecord = { ...route, handler: String(key) };
@@ -90,10 +90,10 @@ export function internalRoutesOf(controller: object): readonly InternalRecord[] 
   return (Reflect.getOwnMetadata(INTERNAL, controller) as InternalRecord[] | undefined) ?? [];
 }
 
-type Handler = (request: InternalRequest | InternalUpload) => unknown;
+type InternalHandler = (request: InternalRequest | InternalUpload) => unknown;
 
 /** Returns the request handler of an internal route. The handler never rejects. */
-export function internalRoute(record: InternalRecord, handler: Handler, runtime: ApiRuntime) {
+export function internalRoute(record: InternalRecord, handler: InternalHandler, runtime: ApiRuntime) {
   return async (request: ApiRequest, reply: ApiReply): Promise<void> => {
     const startedAt = performance.now();
     const given = request.headers['x-request-id'];
@@ -105,16 +105,16 @@ export function internalRoute(record: InternalRecord, handler: Handler, runtime:
     try {
       requireCaller(request.headers.authorization, record.callers, runtime);
       const call = {
-        ...readBody(request, record),
+        ...readInternalInput(request, record),
         query: request.query === BROKEN_QUERY ? {} : (request.query as Record<string, unknown>),
         params: request.params as Record<string, string>,
         requestId,
         signal: gone.signal,
       };
-      const deadline = Date.now() + readWait(request);
+      const deadline = Date.now() + readCallerWaitMs(request);
       const result = await awaitedBy({ kind: 'process', deadline }, async () => handler(call));
       if (record.isStreamed) await writeStream(reply as FastifyReply, result as InternalStream);
-      else writeResult(reply, facts, result);
+      else writeJsonResult(reply, facts, result);
     } catch (error) {
       writeError(reply, facts, renderError(error, runtime.log.child({ requestId }), runtime.outages, requestId));
     }
@@ -122,7 +122,7 @@ export function internalRoute(record: InternalRecord, handler: Handler, runtime:
   };
 }
 
-function readBody(request: ApiRequest, { isStreamed }: InternalRecord) {
+function readInternalInput(request: ApiRequest, { isStreamed }: InternalRecord) {
   if (!isStreamed) return { body: (request.body ?? {}) as Record<string, unknown> };
   // Local calls never reach streamed routes.
   const { raw } = request as FastifyRequest;
@@ -130,7 +130,7 @@ function readBody(request: ApiRequest, { isStreamed }: InternalRecord) {
   return { input: raw };
 }
 
-function writeResult(reply: ApiReply, facts: ReplyFacts, result: unknown): void {
+function writeJsonResult(reply: ApiReply, facts: ReplyFacts, result: unknown): void {
   const text = result instanceof JsonText ? result.text : result === undefined ? null : JSON.stringify(result);
   writeJson(reply, facts, text === null ? 204 : 200, text, []);
 }
@@ -147,7 +147,7 @@ async function writeStream(reply: FastifyReply, { mediaType, stream }: InternalS
 }
 
 /** Time that the caller waits for the answer. Units: milliseconds; Infinity without the header. */
-function readWait(request: ApiRequest): number {
+function readCallerWaitMs(request: ApiRequest): number {
   const wait = request.headers[INTERNAL_WAIT_HEADER];
   return typeof wait === 'string' && /^\d{1,9}$/.test(wait) ? Number(wait) : Infinity;
 }

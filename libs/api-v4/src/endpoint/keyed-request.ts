@@ -30,7 +30,7 @@ export function namesOwnToken(template: string): boolean {
 }
 
 /**
- * Returns the write that a request identifies by its idempotency key. Shape: `isOfToken` as `namesOwnToken`.
+ * Returns the write that a request identifies by its idempotency key. `isOfToken` is the result of `namesOwnToken`.
  * Errors: InvalidParameters for a malformed key; Refused for anonymous callers, who cannot be distinguished.
  */
 export function keyedWriteOf(

@@ -6,7 +6,7 @@ import type { ScopeOption, ScopeResolver } from '../call/scope';
 /** Source: reference identity-and-import 1.2. */
 const NOT_FOLLOWED = 'Non GET methods are not allowed for moved projects';
 
-/** A request whose parent was not found. Shape: `url` is the target with its query, as sent. */
+/** A request whose parent was not found. `url` is the target with its query, as sent. */
 export interface UnresolvedRequest {
   readonly ref: number | string;
   readonly viewer: Viewer;

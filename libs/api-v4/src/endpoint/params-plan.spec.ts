@@ -48,11 +48,11 @@ class Everything {
 }
 
 const plan = new ParamsPlan(Everything, new Set(['issue_iid']));
-const read = <T extends object>(of: ParamsPlan<T>, body: object, more: Partial<ParamSources> = {}): T =>
-  of.readParams({ path: { issue_iid: '7' }, query: {}, files: {}, ...more, body: body as never });
-const problems = (body: object, of: ParamsPlan<object> = plan): readonly string[] => {
+const readWithPlan = <T extends object>(paramsPlan: ParamsPlan<T>, body: object, more: Partial<ParamSources> = {}): T =>
+  paramsPlan.readParams({ path: { issue_iid: '7' }, query: {}, files: {}, ...more, body: body as never });
+const problemsOf = (body: object, of: ParamsPlan<object> = plan): readonly string[] => {
   try {
-    read(of, body);
+    readWithPlan(of, body);
     return [];
   } catch (error) {
     return (error as InvalidParameters).problems;
@@ -61,7 +61,7 @@ const problems = (body: object, of: ParamsPlan<object> = plan): readonly string[
 
 it('reads the path first, then the body, then the query, and drops undeclared parameters', () => {
   const more = { query: { body: 'q', weight: '2', issue_iid: '9', unknown: 'x' } };
-  expect({ ...read(plan, { body: 'b', issue_iid: 8, other: 1 }, more) }).toEqual({
+  expect({ ...readWithPlan(plan, { body: 'b', issue_iid: 8, other: 1 }, more) }).toEqual({
     issue_iid: 7,
     body: 'b',
     weight: 2,
@@ -107,17 +107,17 @@ describe('a parameter that no field reads', () => {
 });
 
 it('distinguishes missing, null and empty values', () => {
-  expect(read(plan, { body: 'b' })).not.toHaveProperty('parent_id');
-  expect(read(plan, { body: 'b', parent_id: null }).parent_id).toBeNull();
-  expect(read(plan, { body: 'b', parent_id: '' }).parent_id).toBeNull();
-  expect(read(plan, { body: 'b', weight: null, internal: null })).not.toHaveProperty('weight');
-  expect(read(plan, { body: 'b', weight: '' })).not.toHaveProperty('weight');
-  expect(read(plan, { body: 'b', sort: null }).sort).toBe('desc');
+  expect(readWithPlan(plan, { body: 'b' })).not.toHaveProperty('parent_id');
+  expect(readWithPlan(plan, { body: 'b', parent_id: null }).parent_id).toBeNull();
+  expect(readWithPlan(plan, { body: 'b', parent_id: '' }).parent_id).toBeNull();
+  expect(readWithPlan(plan, { body: 'b', weight: null, internal: null })).not.toHaveProperty('weight');
+  expect(readWithPlan(plan, { body: 'b', weight: '' })).not.toHaveProperty('weight');
+  expect(readWithPlan(plan, { body: 'b', sort: null }).sort).toBe('desc');
 });
 
 it('reads deprecated aliases', () => {
-  expect(read(plan, { body: 'b', confidential: 'True' }).internal).toBe(true);
-  expect(read(plan, { body: 'b', confidential: 'true', internal: 'false' }).internal).toBe(false);
+  expect(readWithPlan(plan, { body: 'b', confidential: 'True' }).internal).toBe(true);
+  expect(readWithPlan(plan, { body: 'b', confidential: 'true', internal: 'false' }).internal).toBe(false);
 });
 
 it.each([
@@ -146,7 +146,7 @@ it.each([
   [{ body: 'b', variables: ['x'] }, 'variables[0] is invalid'],
   [{ body: 'b', stages: { attachments: 'x' } }, 'stages[attachments] is invalid'],
   [{ body: 'b', author_id: 1, author: 'x' }, 'author_id, author are mutually exclusive'],
-])('refuses %j: %s', (body, problem) => expect(problems(body)).toEqual([problem]));
+])('refuses %j: %s', (body, problem) => expect(problemsOf(body)).toEqual([problem]));
 
 it('bounds numbers by the range of the column with their name', () => {
   class Numbers {
@@ -164,10 +164,10 @@ it('bounds numbers by the range of the column with their name', () => {
     size: 3_000_000_000,
     issue_iid: 9_007_199_254_740_991,
   };
-  expect({ ...read(numbers, most) }).toEqual(most);
+  expect({ ...readWithPlan(numbers, most) }).toEqual(most);
   const least = { position: -2_147_483_648, weight: 0, id: -9_007_199_254_740_991, id_after: -9_007_199_254_740_991 };
-  expect({ ...read(numbers, least) }).toEqual(least);
-  expect(problems({ position: 2_147_483_648, weight: 2_147_483_648, size: -2_147_483_649 }, numbers)).toEqual([
+  expect({ ...readWithPlan(numbers, least) }).toEqual(least);
+  expect(problemsOf({ position: 2_147_483_648, weight: 2_147_483_648, size: -2_147_483_649 }, numbers)).toEqual([
     'position does not have a valid value',
     'weight does not have a valid value',
     'size does not have a valid value',
@@ -175,7 +175,7 @@ it('bounds numbers by the range of the column with their name', () => {
 });
 
 it('names every problem, in the order of declaration', () => {
-  expect(problems({ weight: 'x', sort: 'y' })).toEqual([
+  expect(problemsOf({ weight: 'x', sort: 'y' })).toEqual([
     'body is missing',
     'weight is invalid',
     'sort does not have a valid value',
@@ -193,7 +193,7 @@ it('coerces valid values', () => {
     stages: { attachments: '1' },
     target: 'a/b',
   };
-  const params = read(plan, body);
+  const params = readWithPlan(plan, body);
   expect(params).toMatchObject({ level: 20, ids: [1, 2], kinds: ['a'], target: 'a/b', stages: { attachments: true } });
   expect(params.variables).toEqual([Object.assign(new Variable(), { key: 'K', value: '1' })]);
   expect(params.created_at).toEqual(new Date('2020-01-01T00:00:00Z'));
@@ -210,12 +210,12 @@ it('validates rules over several parameters', () => {
     @Int({ optional: true }) d?: number;
   }
   const rules = new ParamsPlan(Rules);
-  expect(problems({}, rules)).toEqual([
+  expect(problemsOf({}, rules)).toEqual([
     'a, b are missing, at least one parameter must be provided',
     'c, d are missing, exactly one parameter must be provided',
   ]);
-  expect(problems({ a: 1, c: 1, d: 1 }, rules)).toEqual(['c, d are mutually exclusive']);
-  expect(problems({ a: 1, c: 1 }, rules)).toEqual([]);
+  expect(problemsOf({ a: 1, c: 1, d: 1 }, rules)).toEqual(['c, d are mutually exclusive']);
+  expect(problemsOf({ a: 1, c: 1 }, rules)).toEqual([]);
 });
 
 it('applies every rule of class-validator, with the same results as its own validation', () => {
@@ -227,10 +227,10 @@ it('applies every rule of class-validator, with the same results as its own vali
   class Odd {
     @Even() @Int({ min: 2 }) n: number;
   }
-  expect(problems({ n: 3 }, new ParamsPlan(Odd))).toEqual(['n is odd']);
-  expect(problems({ n: 4 }, new ParamsPlan(Odd))).toEqual([]);
+  expect(problemsOf({ n: 3 }, new ParamsPlan(Odd))).toEqual(['n is odd']);
+  expect(problemsOf({ n: 4 }, new ParamsPlan(Odd))).toEqual([]);
   expect(validateSync(Object.assign(new Odd(), { n: 3 }))).toHaveLength(1);
-  expect(validateSync(read(plan, { body: 'b', ids: [1] }))).toEqual([]);
+  expect(validateSync(readWithPlan(plan, { body: 'b', ids: [1] }))).toEqual([]);
 });
 
 it('inherits the fields of a parent class, before its own', () => {
@@ -240,7 +240,7 @@ it('inherits the fields of a parent class, before its own', () => {
   class Child extends Parent {
     @Int() b: number;
   }
-  expect(problems({}, new ParamsPlan(Child))).toEqual(['a is missing', 'b is missing']);
+  expect(problemsOf({}, new ParamsPlan(Child))).toEqual(['a is missing', 'b is missing']);
 });
 
 class Instance {
@@ -250,7 +250,7 @@ class Instance {
 describe('a field with a header', () => {
   const instance = new ParamsPlan(Instance);
   const from = (headers: Record<string, string>, query: object = {}) =>
-    read(instance, {}, { headers, query: query as never }).instance_id;
+    readWithPlan(instance, {}, { headers, query: query as never }).instance_id;
 
   test('the header has precedence over the parameter, and a header with the name of the field is ignored', () => {
     expect([

@@ -72,14 +72,15 @@ export class ParamsPlan<P extends object> {
   /** Returns the validated parameters. Errors: InvalidParameters with every problem, in the order of declaration. */
   readParams(sources: ParamSources): P {
     const problems: string[] = [];
-    const params = this.collectFields(sources, '', problems);
+    const params = this.buildParams(sources, '', problems);
     if (problems.length > 0) throw new InvalidParameters(problems);
     return params;
   }
 
   /**
-   * Names of sent parameters that no field reads. Names in `readElsewhere` and names of path parameters are left out.
-   * Shape: nested names as `not[name]`, elements of lists without their index. Bounds: the first `most`.
+   * Returns the names of sent parameters that no field reads. Names in `readElsewhere` and names of path parameters are
+   * left out. Nested names have the form `not[name]`. Elements of lists are named without their index. Bounds: the
+   * first `most`.
    */
   listUnread(
     { path, body, query, files }: ParamSources,
@@ -88,7 +89,7 @@ export class ParamsPlan<P extends object> {
   ): readonly string[] {
     const names: string[] = [];
     const isKnown = (name: string): boolean => readElsewhere.has(name) || has.call(path, name);
-    for (const sent of [body, query, files]) this.gatherUnread(sent, '', { names, most, isKnown });
+    for (const sent of [body, query, files]) this.collectUnreadNames(sent, '', { names, most, isKnown });
     return names;
   }
 
@@ -97,28 +98,29 @@ export class ParamsPlan<P extends object> {
     return this.fields.flatMap((field) => {
       const { withoutEffectFor: callers, name } = field;
       const isWithout = callers === 'everybody' || (callers === 'others than administrators' && !viewer.isAdmin);
-      return isWithout && sentValue(field, sources) !== undefined ? [name] : [];
+      return isWithout && findSentValue(field, sources) !== undefined ? [name] : [];
     });
   }
 
-  private gatherUnread(sent: RawParams, within: string, found: UnreadNames): void {
+  private collectUnreadNames(sent: RawParams, parentName: string, found: UnreadNames): void {
     for (const name of Object.keys(sent)) {
       if (found.names.length >= found.most) return;
       const field = this.byName.get(name);
-      if (field === undefined || isOvershadowed(field, name, sent)) {
-        const whole = nestedName(within, name);
+      if (field === undefined || isOverriddenByOtherName(field, name, sent)) {
+        const whole = bracketedName(parentName, name);
         if (!found.isKnown(name) && !found.names.includes(whole)) found.names.push(whole);
       } else if (field.nested) {
         const { plan, many } = field.nested;
         const items = many ? (toItems(sent[name]) ?? []) : [sent[name]];
         for (const item of items) {
-          if (isRecord(item)) plan.gatherUnread(item, nestedName(within, name), { ...found, isKnown: NONE_KNOWN });
+          if (isRecord(item))
+            plan.collectUnreadNames(item, bracketedName(parentName, name), { ...found, isKnown: knowsNoName });
         }
       }
     }
   }
 
-  private collectFields(sources: ParamSources, within: string, problems: string[]): P {
+  private buildParams(sources: ParamSources, parentName: string, problems: string[]): P {
     const params = new this.params();
     const target = params as Record<string, unknown>;
     let refused: string[] | null = null;
@@ -126,50 +128,57 @@ export class ParamsPlan<P extends object> {
     for (let i = 0; i < this.fields.length; i++) {
       const field = this.fields[i]!;
       const isFile = hasFiles && !field.isUpload && isSentAsFile(field, sources);
-      const raw = field.isUpload ? uploadedFile(field, sources) : isFile ? INVALID : sentValue(field, sources);
+      const raw = field.isUpload ? findUploadedFile(field, sources) : isFile ? INVALID : findSentValue(field, sources);
       const before = problems.length;
-      const value = this.coerceValue(field, raw, params, within, problems);
+      const value = this.coerceAndCheckValue(field, raw, params, parentName, problems);
       if (value !== undefined) target[field.name] = value;
       else if (problems.length > before) (refused ??= []).push(field.name);
     }
     // An invalid value counts as sent.
     const wasSent = (name: string): boolean => target[name] !== undefined || refused?.includes(name) === true;
-    for (const rule of this.together) checkTogether(rule, wasSent, within, problems);
+    for (const rule of this.together) checkFieldCombination(rule, wasSent, parentName, problems);
     return params;
   }
 
   /** Returns the value for the handler; undefined when it was not sent or is invalid. */
-  private coerceValue(field: PlannedField, raw: unknown, owner: object, within: string, problems: string[]): unknown {
-    if (raw === undefined || (raw === null && !field.isNullable)) return absentValue(field, within, problems);
+  private coerceAndCheckValue(
+    field: PlannedField,
+    raw: unknown,
+    owner: object,
+    parentName: string,
+    problems: string[],
+  ): unknown {
+    if (raw === undefined || (raw === null && !field.isNullable))
+      return defaultOrReportMissing(field, parentName, problems);
     if (raw === null) return null;
     const value = raw === INVALID ? INVALID : field.coerce(raw);
-    if (value === INVALID) return void problems.push(`${nestedName(within, field.name)} is invalid`);
+    if (value === INVALID) return void problems.push(`${bracketedName(parentName, field.name)} is invalid`);
     if (value === null) {
       if (field.isNullable) return null;
-      if (field.isOptional) return absentValue(field, within, problems);
-      return void problems.push(`${nestedName(within, field.name)} is invalid`);
+      if (field.isOptional) return defaultOrReportMissing(field, parentName, problems);
+      return void problems.push(`${bracketedName(parentName, field.name)} is invalid`);
     }
-    if (field.nested) return this.nestedValue(field, field.nested, value, within, problems);
+    if (field.nested) return this.readNestedParams(field, field.nested, value, parentName, problems);
     for (const rule of field.rules) {
       const problem = rule(value, owner);
       if (problem === null) continue;
-      problems.push(within === '' ? problem : problem.replace(field.name, nestedName(within, field.name)));
+      problems.push(parentName === '' ? problem : problem.replace(field.name, bracketedName(parentName, field.name)));
       return undefined;
     }
     return value;
   }
 
-  private nestedValue(
+  private readNestedParams(
     field: PlannedField,
     { plan, many }: NonNullable<PlannedField['nested']>,
     value: unknown,
-    within: string,
+    parentName: string,
     problems: string[],
   ): unknown {
-    const name = nestedName(within, field.name);
+    const name = bracketedName(parentName, field.name);
     const read = (item: unknown, at: string): object | undefined => {
       if (!isRecord(item)) return void problems.push(`${at} is invalid`);
-      return plan.collectFields({ path: NOTHING, body: item, query: NOTHING, files: {} }, at, problems);
+      return plan.buildParams({ path: NOTHING, body: item, query: NOTHING, files: {} }, at, problems);
     };
     if (!many) return read(value, name);
     const items = toItems(value);
@@ -182,7 +191,7 @@ export class ParamsPlan<P extends object> {
   }
 }
 
-const NONE_KNOWN = (): boolean => false;
+const knowsNoName = (): boolean => false;
 const NOTHING: RawParams = Object.freeze(Object.create(null) as RawParams);
 
 function planField(field: FieldDeclaration, rules: readonly Rule[], pathNames: ReadonlySet<string>): PlannedField {
@@ -213,7 +222,7 @@ function planField(field: FieldDeclaration, rules: readonly Rule[], pathNames: R
   };
 }
 
-function sentValue(field: PlannedField, { path, body, query, headers }: ParamSources): unknown {
+function findSentValue(field: PlannedField, { path, body, query, headers }: ParamSources): unknown {
   if (field.isPathOnly) return path[field.name];
   const said = field.header === undefined ? undefined : headers?.[field.header];
   if (said !== undefined || field.isHeaderOnly) return said;
@@ -230,11 +239,11 @@ function sentValue(field: PlannedField, { path, body, query, headers }: ParamSou
  * a file. Blank texts under an alias are ignored: one client library sends an empty one with every picture.
  * Source: reference identity-and-import 2.6, 14.1.
  */
-function uploadedFile(field: PlannedField, sources: ParamSources): unknown {
+function findUploadedFile(field: PlannedField, sources: ParamSources): unknown {
   const file = field.names.map((name) => sources.files[name]).find((one) => one !== undefined);
   if (file !== undefined) return file;
   for (const name of field.names) {
-    const text = sentValue({ ...field, names: [name] }, sources);
+    const text = findSentValue({ ...field, names: [name] }, sources);
     const isBlank = text === null || (typeof text === 'string' && text.trim() === '');
     if (text !== undefined && !isBlank) return INVALID;
     if (text !== undefined && name === field.name && field.isNullable) return null;
@@ -248,28 +257,28 @@ function isSentAsFile({ isPathOnly, isHeaderOnly, names }: PlannedField, { files
 }
 
 /** Whether the same hash has the field under a name that wins. */
-function isOvershadowed({ names, isUpload }: PlannedField, name: string, sent: RawParams): boolean {
+function isOverriddenByOtherName({ names, isUpload }: PlannedField, name: string, sent: RawParams): boolean {
   return !isUpload && names.slice(0, names.indexOf(name)).some((other) => has.call(sent, other));
 }
 
-function absentValue(field: PlannedField, within: string, problems: string[]): unknown {
+function defaultOrReportMissing(field: PlannedField, parentName: string, problems: string[]): unknown {
   if (field.initial !== undefined) return field.initial;
-  if (!field.isOptional) problems.push(`${nestedName(within, field.name)} is missing`);
+  if (!field.isOptional) problems.push(`${bracketedName(parentName, field.name)} is missing`);
   return undefined;
 }
 
-function nestedName(within: string, name: string): string {
-  return within === '' ? name : `${within}[${name}]`;
+function bracketedName(parentName: string, name: string): string {
+  return parentName === '' ? name : `${parentName}[${name}]`;
 }
 
-function checkTogether(
+function checkFieldCombination(
   rule: TogetherRule,
   wasSent: (name: string) => boolean,
-  within: string,
+  parentName: string,
   problems: string[],
 ): void {
   const given = rule.names.filter(wasSent);
-  const names = (list: readonly string[]): string => list.map((name) => nestedName(within, name)).join(', ');
+  const names = (list: readonly string[]): string => list.map((name) => bracketedName(parentName, name)).join(', ');
   if (given.length === 0 && rule.kind === 'atLeastOne') {
     problems.push(`${names(rule.names)} are missing, at least one parameter must be provided`);
   }

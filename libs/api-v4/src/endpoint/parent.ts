@@ -29,7 +29,7 @@ export async function findParent(
   const scope = isUsable ? await within.resolve(resolver, ref, viewer) : null;
   // The refusal comes first, so that it does not show whether another project exists.
   const project = within.kind === 'project' ? (scope as ProjectScope | null) : null;
-  if (!(await admitsJobs(project, viewer, resolver)))
+  if (!(await admitsJobOfCaller(project, viewer, resolver)))
     throw new Forbidden('The project does not admit the token of this job');
   if (scope !== null) return scope;
   const request = { viewer, method: raw.method!, url: raw.url! };
@@ -41,7 +41,11 @@ export async function findParent(
  * Whether a parent admits the caller: true for callers without the token of a job. `parent` is null if it is missing,
  * is no project, or the caller may not see it. Source: reference identity-and-import 4.10.
  */
-async function admitsJobs(parent: ProjectScope | null, viewer: Viewer, resolver: ScopeResolver): Promise<boolean> {
+async function admitsJobOfCaller(
+  parent: ProjectScope | null,
+  viewer: Viewer,
+  resolver: ScopeResolver,
+): Promise<boolean> {
   if (viewer.job === undefined || parent?.id === viewer.job.projectId) return true;
   // Requests by jobs of other projects are rare, so their own project is read here and not for each request.
   const origin = parent?.jobAdmission ? await resolver.findProject(viewer.job.projectId, viewer) : null;

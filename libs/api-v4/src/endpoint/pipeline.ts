@@ -98,7 +98,7 @@ export class EndpointPipeline {
     this.content = new AnswerContent(this.options.answers, runtime);
     this.refusesAnonymous = may.anonymous === 'refused' || (may.anonymous === 'reads' && endpoint.method !== 'GET');
     this.scopes = acceptedScopes(endpoint);
-    this.isOpenToJobs = isOpenToJobs(endpoint.method, openApiPath(template));
+    this.isOpenToJobs = isOpenToJobs(endpoint.method, tokenScopePath(template));
     this.bodyLimit = bodyLimit ?? DEFAULT_BODY_LIMIT;
     this.wildcard = wildcardNameOf(template);
     this.costly = costlyNamesOf(params);
@@ -126,14 +126,15 @@ export class EndpointPipeline {
     let rights: RequestRights | undefined;
     traffic.countStart();
     try {
-      const admitted = this.checkRequest(request);
+      const admitted = this.verifyRequestCaller(request);
       const viewer = upload === null ? admitted : upload.viewerOf(admitted);
       facts.requestId = viewer.requestId;
       const { checks, rightsMs } = this.runtime;
       const key = this.keyed === null ? null : idempotencyKeyOf(request);
       const own = new RequestRights(viewer, checks, request.earliestArrival, rightsMs, this.isRotating, key);
       rights = own;
-      const answer = (): Promise<void> => this.answer({ request, reply, facts, viewer, rights: own, upload }, key);
+      const answer = (): Promise<void> =>
+        this.answerRequest({ request, reply, facts, viewer, rights: own, upload }, key);
       const limited = (limit: LimitState): void => void (facts.limit = limit);
       const waiter = {
         kind: 'client',
@@ -157,17 +158,19 @@ export class EndpointPipeline {
     traffic.countEnd(this.endpoint.method, this.template, reply.raw.statusCode, startedAt);
   }
 
-  private async answer(state: RequestState, key: string | null): Promise<void> {
+  private async answerRequest(state: RequestState, key: string | null): Promise<void> {
     const { request, viewer } = state;
     const { refusals } = this.options;
     const first = refusals?.authorizeFirst
-      ? await this.retryWithNewest(state, (by) => this.authorize(request, { viewer: by.viewer, params: {} } as Call))
+      ? await this.retryWithNewestDirectory(state, (by) =>
+          this.authorize(request, { viewer: by.viewer, params: {} } as Call),
+        )
       : null;
     const body = state.upload === null ? readBody(request, this.bodyLimit) : NO_BODY;
     const read = body instanceof Promise ? await body : body;
     if (key !== null) return this.executeIdempotent(state, key, first, read);
     if (viewer.isReplayOnly) throw new TokenRefused('revoked');
-    await this.retryWithNewest(state, (by) => this.execute(by, first, read, null));
+    await this.retryWithNewestDirectory(state, (by) => this.executeRequest(by, first, read, null));
   }
 
   /**
@@ -175,7 +178,7 @@ export class EndpointPipeline {
    * newest version: another gateway may just have answered a write that this gateway had not heard of. Source: ADR
    * 0042.
    */
-  private async retryWithNewest<T>(state: RequestState, act: (state: RequestState) => Promise<T>): Promise<T> {
+  private async retryWithNewestDirectory<T>(state: RequestState, act: (state: RequestState) => Promise<T>): Promise<T> {
     try {
       return await act(state);
     } catch (error) {
@@ -195,28 +198,31 @@ export class EndpointPipeline {
   private async executeIdempotent(
     state: RequestState,
     key: string,
-    first: Call | null,
+    authorizedCall: Call | null,
     body: ParsedBody,
   ): Promise<void> {
     const { request, viewer } = state;
     this.checkCaller(viewer);
     const write = keyedWriteOf(key, request, viewer, { body, isOfToken: namesOwnToken(this.template) });
-    if (await this.replay(state, write)) return;
+    if (await this.replayStoredAnswer(state, write)) return;
     if (viewer.isReplayOnly) {
       // The token was revoked by a rotation with another key.
       await this.runtime.checks.confirmCaller(viewer as SignedInViewer, true);
       throw new TokenRefused('revoked');
     }
     try {
-      await this.retryWithNewest(state, (by) => this.execute(by, first, body, write));
+      await this.retryWithNewestDirectory(state, (by) => this.executeRequest(by, authorizedCall, body, write));
     } catch (error) {
       // A concurrent request with this key may have completed the rotation.
-      if (!(error instanceof TokenRefused) || !(await this.replay(state, write))) throw error;
+      if (!(error instanceof TokenRefused) || !(await this.replayStoredAnswer(state, write))) throw error;
     }
   }
 
   /** Sends the stored answer to the write. Returns false if none is stored. */
-  private async replay({ reply, facts, viewer, rights }: RequestState, write: KeyedWrite): Promise<boolean> {
+  private async replayStoredAnswer(
+    { reply, facts, viewer, rights }: RequestState,
+    write: KeyedWrite,
+  ): Promise<boolean> {
     const stored = await this.keyed!.findAnswer(write).catch((error: unknown) => {
       if (viewer.isReplayOnly && error instanceof Unprocessable) return null;
       throw error;
@@ -228,17 +234,19 @@ export class EndpointPipeline {
     return true;
   }
 
-  private async execute(
+  private async executeRequest(
     state: RequestState,
-    first: Call | null,
+    authorizedCall: Call | null,
     body: ParsedBody,
     write: KeyedWrite | null,
   ): Promise<void> {
     const { request, reply, facts, viewer, rights } = state;
     const prepared = this.prepareCall(request, viewer, facts, body) as Call;
-    const call = first ? { ...prepared, within: first.within } : await this.authorize(request, prepared);
+    const call = authorizedCall
+      ? { ...prepared, within: authorizedCall.within }
+      : await this.authorize(request, prepared);
     const names = this.options.withoutEffect?.(call as never, this.controller as never) ?? [];
-    if (names.length > 0) facts.unread = [...(facts.unread ?? []), ...names.filter((name) => isSent(call, name))];
+    if (names.length > 0) facts.unread = [...(facts.unread ?? []), ...names.filter((name) => isParamSent(call, name))];
     rights.reauthorize = (now) => this.reauthorize(request, call, now);
     // Handlers that execute no statement need the recheck too.
     await rights.recheckBeforeRead();
@@ -266,17 +274,17 @@ export class EndpointPipeline {
     const body = upload.open(async () => {
       await rights.recheckBeforeRead();
     });
-    return this.runCall(request, reply, facts, Object.assign(call, { body, answered: wholeAnswer(reply) }));
+    return this.runCall(request, reply, facts, Object.assign(call, { body, answered: waitForAnswerEnd(reply) }));
   }
 
   private async runCall(request: ApiRequest, reply: ApiReply, facts: ReplyFacts, call: Call): Promise<void> {
-    const made = this.resultOf(call);
+    const made = this.callHandler(call);
     const result = isThenable(made) ? await made : made;
     const { kind, hasRanges = false } = this.options.answers;
     if (kind === 'file' && !(result instanceof AlternativeAnswer))
       return writeFile(reply as FastifyReply, facts, result as FileAnswer, { headers: request.headers, hasRanges });
     if (kind === 'web') return writeWebPage(reply as FastifyReply, facts, result as WebPage | string);
-    const content = this.contentOf(result, call, request);
+    const content = this.renderResult(result, call, request);
     const { status, text, headers } = content instanceof Promise ? await content : content;
     writeJson(reply, facts, status, text, headers);
   }
@@ -284,7 +292,7 @@ export class EndpointPipeline {
   /** Builds the answer before the commit and sends it after the commit. */
   private async serveIdempotent({ request, reply, facts }: RequestState, call: Call, write: KeyedWrite): Promise<void> {
     const make = async (): Promise<NewAnswer> => {
-      const { status, text, headers } = await this.contentOf(await this.resultOf(call), call, request);
+      const { status, text, headers } = await this.renderResult(await this.callHandler(call), call, request);
       const type = text === null ? [] : ['content-type', 'application/json'];
       const hasSecret = this.options.answers.presenter?.hasSecret ?? false;
       return { status, headers: [...type, ...headers, ...unread], body: text, hasSecret };
@@ -296,12 +304,12 @@ export class EndpointPipeline {
     writeStored(reply, facts, answer, isReplay);
   }
 
-  private resultOf(call: Call): unknown {
+  private callHandler(call: Call): unknown {
     const handle = (): unknown => this.controller[this.endpoint.handler]!(call);
     return this.isCostly(call.params) ? this.runtime.costly!.run(call.viewer, handle) : handle();
   }
 
-  private contentOf(result: unknown, call: Call, request: ApiRequest): AnswerWithStatus | Promise<AnswerWithStatus> {
+  private renderResult(result: unknown, call: Call, request: ApiRequest): AnswerWithStatus | Promise<AnswerWithStatus> {
     const { answers } = this.options;
     if (result instanceof AlternativeAnswer) {
       const text = result.value === null ? null : JSON.stringify(result.value);
@@ -338,7 +346,7 @@ export class EndpointPipeline {
     }
     if (may.rule !== null) {
       const allowed = may.rule(call as never, this.runtime.services);
-      if (!(typeof allowed === 'boolean' ? allowed : await allowed)) throw this.refusal(call.viewer);
+      if (!(typeof allowed === 'boolean' ? allowed : await allowed)) throw this.refusalFor(call.viewer);
     }
     return call;
   }
@@ -354,7 +362,7 @@ export class EndpointPipeline {
   }
 
   /** Returns the caller and checks all that needs no data: signature, token scopes, administrator. */
-  private checkRequest(request: ApiRequest): Viewer {
+  private verifyRequestCaller(request: ApiRequest): Viewer {
     const { service, keys, clock } = this.runtime;
     const viewer = verifyViewer(request, service, keys, clock.now().getTime());
     if (this.options.refusals?.validateFirst === undefined) this.checkCaller(viewer);
@@ -397,11 +405,11 @@ export class EndpointPipeline {
         if (keyset === null) refuseDeepOffset(answers.keyset, page, viewer.userId === null);
       }
       if (refusals?.validateFirst) this.checkCaller(viewer);
-      const unmodifiedSince = httpDate(request.headers['if-unmodified-since']);
+      const unmodifiedSince = parseHttpDate(request.headers['if-unmodified-since']);
       const { requestId } = viewer;
       const knownVersions = parseVersions(request.headers['if-none-match']);
       const isHead = request.raw.method === 'HEAD';
-      const isWriteForbidden = isHead || isBrowser(request.headers);
+      const isWriteForbidden = isHead || isBrowserRequest(request.headers);
       const sent = { params, page, keyset, files, unmodifiedSince, knownVersions, isWriteForbidden, isHead };
       return { ...sent, viewer, within: undefined, requestId };
     } catch (error) {
@@ -410,24 +418,24 @@ export class EndpointPipeline {
     }
   }
 
-  private refusal(viewer: Viewer): Error {
+  private refusalFor(viewer: Viewer): Error {
     const { refusals } = this.options;
     if (refusals?.forbiddenAs) return refusals.forbiddenAs();
     return viewer.userId === null ? (refusals?.anonymousAs?.() ?? new Unauthorized()) : new Forbidden();
   }
 }
 
-function isSent({ params }: Call<object>, name: string): boolean {
+function isParamSent({ params }: Call<object>, name: string): boolean {
   return (params as Record<string, unknown>)[name] !== undefined;
 }
 
-/** Names of the parameters that make a request costly. Shape: as handlers see them. */
+/** Names of the parameters that make a request costly, as handlers see them. */
 export function costlyNamesOf(params: object | undefined): readonly string[] {
   return params === undefined ? [] : fieldsOf(params).flatMap(({ name, common }) => (common.costly ? [name] : []));
 }
 
 /** Path of a template below `/api/v4`, or with `//` at the root, as token scopes name it. */
-function openApiPath(template: string): string {
+function tokenScopePath(template: string): string {
   return template.startsWith('/api/v4/') ? template.slice('/api/v4'.length) : `/${template}`;
 }
 
@@ -444,7 +452,7 @@ function isThenable(value: unknown): value is Promise<unknown> {
 }
 
 /** Resolves with whether the answer was written to its end before the connection closed. Never rejects. */
-function wholeAnswer({ raw }: ApiReply): Promise<boolean> {
+function waitForAnswerEnd({ raw }: ApiReply): Promise<boolean> {
   return new Promise((resolve) => {
     if (raw.closed) resolve(false);
     else raw.once('finish', () => resolve(true)).once('close', () => resolve(false));
@@ -457,12 +465,12 @@ export function acceptedScopes({ method, options }: EndpointRecord): readonly st
   return [...new Set(['api', ...(method === 'GET' ? ['read_api'] : []), ...(options.tokenScopes ?? [])])];
 }
 
-function httpDate(text: string | undefined): Date | null {
+function parseHttpDate(text: string | undefined): Date | null {
   if (text === undefined) return null;
   const date = new Date(text);
   return Number.isNaN(date.getTime()) ? null : date;
 }
 
-function isBrowser(headers: ApiRequest['headers']): boolean {
+function isBrowserRequest(headers: ApiRequest['headers']): boolean {
   return headers[READ_ONLY_HEADER] !== undefined || /\btext\/html\b/i.test(headers.accept ?? '');
 }

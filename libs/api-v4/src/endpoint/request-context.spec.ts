@@ -31,12 +31,12 @@ const request: ApiRequest = {
   body: undefined,
   earliestArrival: 0,
 };
-const read = (passed: object, at = NOW) =>
+const verifyPassedClaims = (passed: object, at = NOW) =>
   verifyViewer({ ...request, [CLAIMS]: passed } as ApiRequest, 'package', KEYS, at);
 
 describe('claims of a local call', () => {
   it('name the viewer without a signature, and share no list with the gateway', () => {
-    const viewer = read(claims);
+    const viewer = verifyPassedClaims(claims);
     expect(viewer).toMatchObject({ userId: 7, username: 'wren', scopes: ['api'], deadline: NOW + 1000 });
     expect(viewer.scopes).not.toBe(claims.scp);
   });
@@ -46,7 +46,7 @@ describe('claims of a local call', () => {
     ['for another request', { req: 'PUT /api/v4/x?a=b' }, NOW, { code: 'context_refused', why: 'request' }],
     ['after the deadline', {}, NOW + 1001, { code: 'unavailable' }],
   ])('are refused %s', (_, over, at, error) => {
-    expect(() => read({ ...claims, ...over }, at)).toThrow(expect.objectContaining(error));
+    expect(() => verifyPassedClaims({ ...claims, ...over }, at)).toThrow(expect.objectContaining(error));
   });
 
   it('are not read from anything that the network sends', () => {

@@ -57,9 +57,9 @@ function asViewer(claims: ContextClaims): Viewer {
 }
 
 /**
- * Checks that a request comes from one of our own processes that may call the route. Shape: `callers` null = every
- * process with a key for this service. Errors: Unauthorized without a valid key; Forbidden for a process that is not
- * among `callers`. Source: ADR 0170.
+ * Checks that a request comes from one of our own processes that may call the route. If `callers` is null, every
+ * process with a key for this service may call it. Errors: Unauthorized without a valid key; Forbidden for a process
+ * that is not among `callers`. Source: ADR 0170.
  */
 export function requireCaller(
   authorization: string | undefined,

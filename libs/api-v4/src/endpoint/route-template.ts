@@ -8,9 +8,8 @@ const API_PREFIX = '/api/v4';
 const CONTROLLER_PATH = 'path';
 
 /**
- * Returns the full path templates of an endpoint: its own, then its aliases, which do not include the controller's
- * path.
- * Shape: `/api/v4/projects/:id`; a declared path that begins with `//` is relative to the root.
+ * Returns the full path templates of an endpoint, such as `/api/v4/projects/:id`: its own, then its aliases, which do
+ * not include the controller's path. A declared path that begins with `//` is relative to the root.
  */
 export function templatesOf(endpoint: EndpointRecord): readonly string[] {
   const prefix = Reflect.getMetadata(CONTROLLER_PATH, endpoint.controller) as string | readonly string[] | undefined;

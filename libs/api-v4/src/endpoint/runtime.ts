@@ -44,9 +44,8 @@ export interface ApiRuntime {
 }
 
 /**
- * Returns the headers that a service adds to every answer to a write, including refusals. Called when the answer is
- * sent.
- * Shape: a flat list of names and values.
+ * Returns the headers that a service adds to every answer to a write, including refusals, as a flat list of names and
+ * values. Called when the answer is sent.
  */
 export type WriteHeaders = () => readonly string[];
 /** Injection token of WriteHeaders; a service without it adds none. */

@@ -27,17 +27,17 @@ export class UnreadParams {
   }
 
   /**
-   * Returns the names without an effect for the viewer, each once: unread ones, then read ones. Shape: nested ones as
-   * `not[name]`. Errors: InvalidParameters with the unread ones in a strict estate.
+   * Returns the names without an effect for the viewer, each once: unread ones, then read ones. Nested names have the
+   * form `not[name]`. Errors: InvalidParameters with the unread ones in a strict estate.
    */
   listUnread(sources: ParamSources, viewer: Pick<Viewer, 'isAdmin'>): readonly string[] {
     const withoutEffect = this.plan.withoutEffect(sources, viewer);
     const unread = this.plan.listUnread(sources, this.readElsewhere, MAX_NAMES);
     if (unread.length === 0) return withoutEffect;
-    const names = [...new Set(unread.map(shownName))];
+    const names = [...new Set(unread.map(maskUnusualName))];
     if (this.isStrict) throw new InvalidParameters(names.map((name) => `${name} is not read here`));
     return [...names, ...withoutEffect];
   }
 }
 
-const shownName = (name: string): string => (PLAIN_NAME.test(name) ? name : '*');
+const maskUnusualName = (name: string): string => (PLAIN_NAME.test(name) ? name : '*');

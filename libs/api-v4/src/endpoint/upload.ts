@@ -59,19 +59,19 @@ export class Upload {
   /** Checks the headers before the body is read. Errors: UnsupportedMediaType, TooLarge. */
   checkHead(): void {
     const { types, maxBytes, inflates } = this.option;
-    const { mediaType, coding, declaredSize } = this.bodyHead();
+    const { mediaType, coding, declaredSize } = this.readBodyHeaders();
     const type = mediaType.split(';', 1)[0]!.trim().toLowerCase();
     if (types !== undefined && !types.includes(type)) throw new UnsupportedMediaType(mediaType);
     if (coding !== '' && !(inflates && isGzip(coding))) throw new UnsupportedMediaType(`${mediaType}, ${coding}`);
     if (declaredSize !== null && declaredSize > maxBytes) throw new TooLarge();
   }
 
-  /** Starts to receive the body. Called once. Shape: `recheck` as in `StreamedBody`. */
+  /** Starts to receive the body. Called once. `recheck` has the meaning of that in `StreamedBody`. */
   open(recheck: () => Promise<void>): StreamedBody {
     const { raw } = this.request;
-    const { coding, ...facts } = this.bodyHead();
+    const { coding, ...facts } = this.readBodyHeaders();
     const body = new StreamedBody(this.option, facts, recheck);
-    const entry = coding === '' ? body : inflatedInto(body, this.option.maxBytes);
+    const entry = coding === '' ? body : createGunzipInto(body, this.option.maxBytes);
     this.body = body;
     allowSlowBody(raw.socket);
     // A handler may end before it has read everything; its answer reports the problem.
@@ -80,7 +80,7 @@ export class Upload {
     const cut = (): void => void (entry.writableEnded || body.destroy(new UploadAborted()));
     if (raw.destroyed) cut();
     else raw.once('close', cut).pipe(entry);
-    this.watch(body);
+    this.abortWhenIdle(body);
     return body;
   }
 
@@ -95,7 +95,7 @@ export class Upload {
     if (!raw.readableEnded) raw.resume();
   }
 
-  private bodyHead(): { mediaType: string; coding: string; declaredSize: number | null } {
+  private readBodyHeaders(): { mediaType: string; coding: string; declaredSize: number | null } {
     const { headers } = this.request;
     const length = headers['content-length'];
     const coding = (headers['content-encoding'] ?? '').toLowerCase();
@@ -107,7 +107,7 @@ export class Upload {
   }
 
   /** Aborts the upload if the client sends nothing for IDLE_MS while the handler waits for it. */
-  private watch(body: StreamedBody): void {
+  private abortWhenIdle(body: StreamedBody): void {
     let seen = 0;
     const look = (): void => {
       const isWaiting = body.endedAt === null && !body.writableNeedDrain && body.readableLength === 0;
@@ -125,7 +125,7 @@ export function moveDeadline<T extends { readonly deadline: number }>(target: T,
 }
 
 /** Returns a stream that accepts gzip bytes and writes the inflated bytes to `body`. */
-function inflatedInto(body: StreamedBody, maxBytes: number): ByteLimit {
+function createGunzipInto(body: StreamedBody, maxBytes: number): ByteLimit {
   const sent = new ByteLimit(maxBytes);
   const gunzip = createGunzip().once('error', () => body.destroy(new MalformedBody()));
   // Zeros after the last member end it with a chunk pending: the body would end before its last byte is here.

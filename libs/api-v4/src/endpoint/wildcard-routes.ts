@@ -31,15 +31,15 @@ export class WildcardRoutes<T> {
     const segments = splitPath(template);
     const at = wildcardIndex(segments);
     const tail = wildcardTail(segments.slice(at));
-    this.routes = [...this.routes, { method, segments, at, tail, target }].sort(moreSpecificFirst);
+    this.routes = [...this.routes, { method, segments, at, tail, target }].sort(compareBySpecificity);
     return `/${[...segments.slice(0, at), '*'].join('/')}`;
   }
 
-  /** Returns the matching route; null for none. Shape: `path` as sent, without a query. */
+  /** Returns the matching route; null for none. `path` is the path as sent, without a query. */
   findRoute(method: string, path: string): RouteMatch<T> | null {
     const raw = splitPath(path);
     for (const route of this.routes) {
-      if (route.method !== method || !isTakenBy(route, raw)) continue;
+      if (route.method !== method || !matchesSegments(route, raw)) continue;
       const params = matchParams(route, raw);
       if (params !== null) return { target: route.target, params };
     }
@@ -53,13 +53,13 @@ export class WildcardRoutes<T> {
   }
 }
 
-function isTakenBy<T>({ segments, at, tail }: WildcardRoute<T>, raw: readonly string[]): boolean {
+function matchesSegments<T>({ segments, at, tail }: WildcardRoute<T>, rawSegments: readonly string[]): boolean {
   for (let i = 0; i < at; i++) {
-    const segment = raw[i];
+    const segment = rawSegments[i];
     if (segment === undefined) return false;
     if (!segments[i]!.startsWith(':') && literalOf(segment) !== segments[i]) return false;
   }
-  return matchesTail(tail, raw, at);
+  return matchesTail(tail, rawSegments, at);
 }
 
 /**
@@ -68,29 +68,29 @@ function isTakenBy<T>({ segments, at, tail }: WildcardRoute<T>, raw: readonly st
  */
 function matchParams<T>(
   { segments, at, tail }: WildcardRoute<T>,
-  raw: readonly string[],
+  rawSegments: readonly string[],
 ): Record<string, string> | null {
-  const end = raw.length - tail.after.length;
-  const taken = raw.slice(at, end).map(decodeURIComponent).join('/');
+  const end = rawSegments.length - tail.after.length;
+  const taken = rawSegments.slice(at, end).map(decodeURIComponent).join('/');
   const params = { [tail.name]: tail.suffix === '' ? taken : taken.slice(0, -tail.suffix.length) };
   if (INVALID_NAME.test(params[tail.name]!)) return null;
   segments.forEach((segment, index) => {
     if (!segment.startsWith(':')) return;
-    params[segment.slice(1)] = decodeURIComponent(raw[index < at ? index : end + index - at - 1]!);
+    params[segment.slice(1)] = decodeURIComponent(rawSegments[index < at ? index : end + index - at - 1]!);
   });
   return params;
 }
 
 /** Compares the segments before the wildcard from left to right, literals first; then the tails from their ends. */
-function moreSpecificFirst<T>(a: WildcardRoute<T>, b: WildcardRoute<T>): number {
+function compareBySpecificity<T>(a: WildcardRoute<T>, b: WildcardRoute<T>): number {
   for (let i = 0; i < Math.max(a.at, b.at); i++) {
-    const [rankOfA, rankOfB] = [rankBefore(a, i), rankBefore(b, i)];
+    const [rankOfA, rankOfB] = [rankSegment(a, i), rankSegment(b, i)];
     if (rankOfA !== rankOfB) return rankOfB - rankOfA;
   }
   return byPrecision(a.tail, b.tail);
 }
 
-function rankBefore<T>({ segments, at }: WildcardRoute<T>, index: number): number {
+function rankSegment<T>({ segments, at }: WildcardRoute<T>, index: number): number {
   if (index >= at) return 0;
   return segments[index]!.startsWith(':') ? 1 : 2;
 }

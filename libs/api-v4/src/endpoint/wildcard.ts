@@ -29,8 +29,8 @@ export function splitPath(path: string): readonly string[] {
 }
 
 /**
- * Parses the tail of a template. Shape: `segments` begin with the wildcard. Errors: a plain Error if they do not, or
- * contain a second one.
+ * Parses the tail of a template. `segments` begin with the wildcard. Errors: a plain Error if they do not, or contain a
+ * second one.
  */
 export function wildcardTail(segments: readonly string[]): WildcardTail {
   const [first = '', ...after] = segments;
@@ -41,13 +41,13 @@ export function wildcardTail(segments: readonly string[]): WildcardTail {
 }
 
 /**
- * Whether the tail of a template, from its wildcard on, matches the rest of a path. Shape: raw segments; those before
+ * Whether the tail of a template, from its wildcard on, matches the rest of a path. `segments` are raw; those before
  * `from` match already.
  */
 export function matchesTail(tail: WildcardTail, segments: readonly string[], from: number): boolean {
   const end = segments.length - tail.after.length;
   if (end <= from || (from === 0 && FIXED_SEGMENTS.has(literalOf(segments[0]!)))) return false;
-  if (tail.suffix !== '' && !endsIn(literalOf(segments[end - 1]!), tail.suffix)) return false;
+  if (tail.suffix !== '' && !properlyEndsWith(literalOf(segments[end - 1]!), tail.suffix)) return false;
   return tail.after.every((wanted, index) => wanted === null || literalOf(segments[end + index]!) === wanted);
 }
 
@@ -58,7 +58,7 @@ export function matchesTail(tail: WildcardTail, segments: readonly string[], fro
 export function byPrecision(a: WildcardTail, b: WildcardTail): number {
   const most = Math.max(a.after.length, b.after.length) + 1;
   for (let fromEnd = 0; fromEnd < most; fromEnd++) {
-    const [rankOfA, rankOfB] = [rankAt(a, fromEnd), rankAt(b, fromEnd)];
+    const [rankOfA, rankOfB] = [rankTailPart(a, fromEnd), rankTailPart(b, fromEnd)];
     if (rankOfA !== rankOfB) return rankOfA > rankOfB ? -1 : 1;
   }
   return 0;
@@ -69,17 +69,17 @@ export function areAmbiguous(a: WildcardTail, b: WildcardTail): boolean {
   const most = Math.max(a.after.length, b.after.length) + 1;
   let [aWins, bWins] = [false, false];
   for (let fromEnd = 0; fromEnd < most; fromEnd++) {
-    if (!canOverlap(partAt(a, fromEnd), partAt(b, fromEnd))) return false;
-    aWins ||= rankAt(a, fromEnd) > rankAt(b, fromEnd);
-    bWins ||= rankAt(b, fromEnd) > rankAt(a, fromEnd);
+    if (!canOverlap(tailPartAt(a, fromEnd), tailPartAt(b, fromEnd))) return false;
+    aWins ||= rankTailPart(a, fromEnd) > rankTailPart(b, fromEnd);
+    bWins ||= rankTailPart(b, fromEnd) > rankTailPart(a, fromEnd);
   }
   return aWins === bWins;
 }
 
 /**
- * Returns the problems of a set of routes: two wildcard routes with the same method and prefix of which neither is more
- * specific, and fixed routes outside the reserved first segments. Shape: sentences; templates write parameters as
- * `:name` or `{name}`.
+ * Returns the problems of a set of routes as sentences: two wildcard routes with the same method and prefix of which
+ * neither is more specific, and fixed routes outside the reserved first segments. Templates write parameters as `:name`
+ * or `{name}`.
  */
 export function wildcardProblems(
   routes: readonly { readonly method: string; readonly template: string }[],
@@ -92,10 +92,10 @@ export function wildcardProblems(
   if (malformed.length > 0) return malformed.map(({ name }) => `${name} has more than one wildcard`);
   const wild = split
     .filter(({ at }) => at >= 0)
-    .map((one) => ({ ...one, tail: wildcardTail(one.segments.slice(one.at)), head: headOf(one.method, one) }));
+    .map((one) => ({ ...one, tail: wildcardTail(one.segments.slice(one.at)), head: templateHeadKey(one.method, one) }));
   const pairs = wild.flatMap((one, index) => wild.slice(index + 1).map((other) => [one, other] as const));
   const leading = wild.find(({ at }) => at === 0);
-  const inTheWay = leading ? split.filter(({ at, segments }) => at !== 0 && !isFixed(segments)) : [];
+  const inTheWay = leading ? split.filter(({ at, segments }) => at !== 0 && !startsWithFixedSegment(segments)) : [];
   return [
     ...pairs
       .filter(([one, other]) => one.head === other.head && areAmbiguous(one.tail, other.tail))
@@ -104,12 +104,12 @@ export function wildcardProblems(
   ];
 }
 
-function headOf(method: string, { segments, at }: { segments: readonly string[]; at: number }): string {
+function templateHeadKey(method: string, { segments, at }: { segments: readonly string[]; at: number }): string {
   const head = segments.slice(0, at).map((segment) => (PARAMETER.test(segment) ? ':' : segment));
   return `${method} ${head.join('/')}`;
 }
 
-function isFixed([first]: readonly string[]): boolean {
+function startsWithFixedSegment([first]: readonly string[]): boolean {
   return first === undefined || FIXED_SEGMENTS.has(first);
 }
 
@@ -123,7 +123,7 @@ interface TailPart {
   readonly suffix?: string;
 }
 
-function partAt({ after, suffix }: WildcardTail, fromEnd: number): TailPart {
+function tailPartAt({ after, suffix }: WildcardTail, fromEnd: number): TailPart {
   if (fromEnd > after.length) return {};
   if (fromEnd === after.length) return suffix === '' ? {} : { suffix };
   const literal = after[after.length - 1 - fromEnd];
@@ -131,8 +131,8 @@ function partAt({ after, suffix }: WildcardTail, fromEnd: number): TailPart {
 }
 
 /** Literals rank highest; a longer literal end ranks above a shorter one. */
-function rankAt(tail: WildcardTail, fromEnd: number): number {
-  const { literal, suffix } = partAt(tail, fromEnd);
+function rankTailPart(tail: WildcardTail, fromEnd: number): number {
+  const { literal, suffix } = tailPartAt(tail, fromEnd);
   if (literal !== undefined) return Infinity;
   if (suffix !== undefined) return 1 + suffix.length;
   return fromEnd < tail.after.length ? 1 : 0;
@@ -140,12 +140,12 @@ function rankAt(tail: WildcardTail, fromEnd: number): number {
 
 function canOverlap(a: TailPart, b: TailPart): boolean {
   if (a.literal !== undefined && b.literal !== undefined) return a.literal === b.literal;
-  if (a.literal !== undefined) return b.suffix === undefined || endsIn(a.literal, b.suffix);
-  if (b.literal !== undefined) return a.suffix === undefined || endsIn(b.literal, a.suffix);
+  if (a.literal !== undefined) return b.suffix === undefined || properlyEndsWith(a.literal, b.suffix);
+  if (b.literal !== undefined) return a.suffix === undefined || properlyEndsWith(b.literal, a.suffix);
   if (a.suffix === undefined || b.suffix === undefined) return true;
   return a.suffix.endsWith(b.suffix) || b.suffix.endsWith(a.suffix);
 }
 
-function endsIn(text: string, suffix: string): boolean {
+function properlyEndsWith(text: string, suffix: string): boolean {
   return text.length > suffix.length && text.endsWith(suffix);
 }

@@ -8,7 +8,7 @@ const PATIENT = Date.now() + 600_000;
 const caller = (over: Partial<SignedInViewer> = {}) =>
   ({ ...aContext().viewer, deadline: PATIENT, ...over }) as SignedInViewer;
 
-function asked(answer: () => Promise<ConfirmCallerAnswer> = () => Promise.resolve(HOLDS)) {
+function recordingChecks(answer: () => Promise<ConfirmCallerAnswer> = () => Promise.resolve(HOLDS)) {
   const questions: object[] = [];
   const confirm = (question: object) => {
     questions.push(question);
@@ -20,7 +20,7 @@ function asked(answer: () => Promise<ConfirmCallerAnswer> = () => Promise.resolv
 afterEach(() => jest.restoreAllMocks());
 
 it('shares one question among the requests of one caller, but not with other callers', async () => {
-  const { questions, checks } = asked();
+  const { questions, checks } = recordingChecks();
   jest.spyOn(performance, 'now').mockReturnValue(0);
   await Promise.all([1, 2, 3].map(() => checks.confirmCaller(caller())));
   expect(questions).toHaveLength(1);
@@ -36,7 +36,7 @@ it('asks again when an answer arrives too late', async () => {
   let now = 0;
   jest.spyOn(performance, 'now').mockImplementation(() => now);
   let slow = true;
-  const { questions, checks } = asked(() => {
+  const { questions, checks } = recordingChecks(() => {
     if (slow) now += 1001;
     slow = false;
     return Promise.resolve(HOLDS);
@@ -47,7 +47,7 @@ it('asks again when an answer arrives too late', async () => {
 
 it('rejects at the deadline of the request, and does not share a failed question', async () => {
   let answer = (): Promise<ConfirmCallerAnswer> => new Promise(() => undefined);
-  const { checks } = asked(() => answer());
+  const { checks } = recordingChecks(() => answer());
   const late = checks.confirmCaller(caller({ deadline: Date.now() }));
   await expect(late).rejects.toMatchObject({ reason: 'identity away' });
   answer = () => Promise.reject(new Error('away'));

@@ -16,7 +16,7 @@ export const CALLER_SOURCE: unique symbol = Symbol('CallerSource');
 /**
  * A confirmation in progress or completed. Its answer holds for the time of the question. Units: as performance.now().
  */
-interface Check {
+interface CallerConfirmation {
   readonly askedAt: number;
   readonly answer: Promise<ConfirmCallerAnswer>;
 }
@@ -36,7 +36,7 @@ const CAPACITY = 1000;
  * question for a short time. Source: ADR 0050; reference reliability 4.3.
  */
 export class CallerChecks {
-  private readonly checks = new Map<string, Check>();
+  private readonly checks = new Map<string, CallerConfirmation>();
 
   /** Units: `sharedMs` is the largest age of a question that another request may share. */
   constructor(
@@ -45,27 +45,27 @@ export class CallerChecks {
   ) {}
 
   /**
-   * Asks until an answer is recent enough on arrival. Shape: `isRotating` for token rotations: a revoked token then
+   * Asks until an answer is recent enough on arrival. `isRotating` is set for token rotations: a revoked token then
    * ends its family, unless a write with the same `key` revoked it.
    * Errors: as the gateway would answer this caller now; Unavailable without a recent answer before the deadline.
    */
   async confirmCaller(viewer: SignedInViewer, isRotating = false, key: string | null = null): Promise<Confirmation> {
     const named = key === null ? {} : { idempotency_key: key };
-    const question = { ...toQuestion(viewer), ...(isRotating ? { rotating: true as const, ...named } : {}) };
+    const question = { ...toConfirmRequest(viewer), ...(isRotating ? { rotating: true as const, ...named } : {}) };
     for (;;) {
-      const { askedAt, answer } = this.findOrStartCheck(question);
-      const { version, epoch, ...said } = await inTime(answer, viewer.deadline);
+      const { askedAt, answer } = this.findOrStartConfirmation(question);
+      const { version, epoch, ...said } = await rejectAtDeadline(answer, viewer.deadline);
       if (said.outcome !== 'holds') throw toCallerRefusal(said);
       if (performance.now() - askedAt <= STALE_MS) return { askedAt, directory: { version, epoch } };
     }
   }
 
-  private findOrStartCheck(question: ConfirmCallerRequest): Check {
+  private findOrStartConfirmation(question: ConfirmCallerRequest): CallerConfirmation {
     const key = JSON.stringify(question);
     const known = this.checks.get(key);
     if (known && performance.now() - known.askedAt < Math.min(this.sharedMs, STALE_MS)) return known;
     const askedAt = performance.now();
-    const check: Check = { askedAt, answer: runShared(() => this.source.confirm(question)) };
+    const check: CallerConfirmation = { askedAt, answer: runShared(() => this.source.confirm(question)) };
     this.checks.delete(key);
     if (this.checks.size >= CAPACITY) this.checks.delete(this.checks.keys().next().value as string);
     this.checks.set(key, check);
@@ -74,7 +74,7 @@ export class CallerChecks {
   }
 }
 
-function toQuestion(viewer: SignedInViewer): ConfirmCallerRequest {
+function toConfirmRequest(viewer: SignedInViewer): ConfirmCallerRequest {
   const { userId, tokenId, job, isAdmin, isExternal, isBot, scopes, impersonatorId } = viewer;
   return {
     user_id: userId,
@@ -90,14 +90,14 @@ function toQuestion(viewer: SignedInViewer): ConfirmCallerRequest {
 
 type RefusedCaller = Exclude<ConfirmCallerAnswer, { readonly outcome: 'holds' }>;
 
-function toCallerRefusal(said: Pick<RefusedCaller, 'outcome'> & { readonly reason?: string }): Error {
-  switch (said.outcome) {
+function toCallerRefusal(refusal: Pick<RefusedCaller, 'outcome'> & { readonly reason?: string }): Error {
+  switch (refusal.outcome) {
     case 'expired':
     case 'revoked':
     case 'impersonation_disabled':
-      return new TokenRefused(said.outcome);
+      return new TokenRefused(refusal.outcome);
     case 'user_refused':
-      return new Forbidden(said.reason);
+      return new Forbidden(refusal.reason);
     // The token is valid, and the next request gets its current permissions.
     case 'changed':
       return new Unavailable('rights changed');
@@ -107,7 +107,7 @@ function toCallerRefusal(said: Pick<RefusedCaller, 'outcome'> & { readonly reaso
 }
 
 /** Rejects at the deadline of one request, while others may keep waiting for the same answer. */
-function inTime<T>(answer: Promise<T>, deadline: number): Promise<T> {
+function rejectAtDeadline<T>(answer: Promise<T>, deadline: number): Promise<T> {
   return new Promise((resolve, reject) => {
     const late = setTimeout(() => reject(new Unavailable('identity away')), Math.max(0, deadline - Date.now()));
     answer.finally(() => clearTimeout(late)).then(resolve, reject);

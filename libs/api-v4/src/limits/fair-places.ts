@@ -74,12 +74,12 @@ export class FairSemaphore {
     } finally {
       this.taken -= 1;
       if (isDone && settled) {
-        this.startNext();
+        this.startNextWork();
         await settled();
       }
       own.running -= 1;
-      this.forgetIdle(name, own);
-      this.startNext();
+      this.forgetIdleCaller(name, own);
+      this.startNextWork();
     }
   }
 
@@ -87,38 +87,38 @@ export class FairSemaphore {
     return this.taken < this.places.count && running < this.places.ofOneCaller;
   }
 
-  private beginWork(own: CallerQueue): void {
-    own.running += 1;
+  private beginWork(queue: CallerQueue): void {
+    queue.running += 1;
     this.taken += 1;
   }
 
   /** Resolves when this request may run; it counts as running then. */
-  private waitForTurn(name: number | string, own: CallerQueue, { deadline, onGone }: LimitedCaller): Promise<void> {
+  private waitForTurn(name: number | string, queue: CallerQueue, { deadline, onGone }: LimitedCaller): Promise<void> {
     return new Promise((resolve, reject) => {
       const leave = (): void => {
         clearTimeout(late);
-        own.waiting.splice(own.waiting.indexOf(waiting), 1);
+        queue.waiting.splice(queue.waiting.indexOf(waiting), 1);
         this.queued -= 1;
       };
       const waiting: WaitingWork = {
         begin: () => {
           leave();
-          this.beginWork(own);
+          this.beginWork(queue);
           resolve();
         },
         refuse: () => {
           leave();
-          this.forgetIdle(name, own);
+          this.forgetIdleCaller(name, queue);
           const { named, ofOneCaller } = this.places;
           reject(new TooManyRequests(RETRY_AFTER_SECONDS, { most: ofOneCaller, ...named, each: 'moment' }));
         },
       };
-      const hasRoom = this.hasRoomFor(own);
-      own.waiting.push(waiting);
+      const hasRoom = this.hasRoomFor(queue);
+      queue.waiting.push(waiting);
       this.queued += 1;
       const late = setTimeout(waiting.refuse, (deadline - Date.now()) * this.places.waitingPart);
-      onGone?.(() => own.waiting.includes(waiting) && waiting.refuse());
-      if (!hasRoom && own.waiting.includes(waiting)) waiting.refuse();
+      onGone?.(() => queue.waiting.includes(waiting) && waiting.refuse());
+      if (!hasRoom && queue.waiting.includes(waiting)) waiting.refuse();
     });
   }
 
@@ -126,16 +126,16 @@ export class FairSemaphore {
    * Returns whether the request may be queued. In a full queue, the caller with the most requests loses the last of
    * them, unless this caller would then have as many.
    */
-  private hasRoomFor(own: CallerQueue): boolean {
-    if (own.waiting.length >= this.places.waitingOfOneCaller) return false;
+  private hasRoomFor(queue: CallerQueue): boolean {
+    if (queue.waiting.length >= this.places.waitingOfOneCaller) return false;
     if (this.queued < this.places.waiting) return true;
     const [most] = [...this.callers.values()].sort((a, b) => b.waiting.length - a.waiting.length);
-    if (!most || most.waiting.length <= own.waiting.length + 1) return false;
+    if (!most || most.waiting.length <= queue.waiting.length + 1) return false;
     most.waiting.at(-1)!.refuse();
     return true;
   }
 
-  private startNext(): void {
+  private startNextWork(): void {
     for (const [name, own] of this.callers) {
       if (own.waiting.length === 0 || !this.canBegin(own)) continue;
       // Moves the caller to the end of the order.
@@ -146,8 +146,8 @@ export class FairSemaphore {
     }
   }
 
-  private forgetIdle(name: number | string, own: CallerQueue): void {
-    if (own.running === 0 && own.waiting.length === 0) this.callers.delete(name);
+  private forgetIdleCaller(name: number | string, queue: CallerQueue): void {
+    if (queue.running === 0 && queue.waiting.length === 0) this.callers.delete(name);
   }
 }
 

@@ -62,13 +62,13 @@ export class RequestRights implements Rights {
     return awaitedBy({ kind: 'process', deadline: this.viewer.deadline }, async () => {
       do {
         if (Date.now() >= this.viewer.deadline) throw new Unavailable('deadline');
-        this.checkedAt = await this.confirmOnce();
+        this.checkedAt = await this.confirmCallerOnce();
       } while (performance.now() - this.checkedAt > STALE_MS);
     });
   }
 
   /** Returns the time at which the permissions held. Units: as performance.now(). */
-  private async confirmOnce(): Promise<number> {
+  private async confirmCallerOnce(): Promise<number> {
     const { viewer } = this;
     if (!isSignedIn(viewer)) {
       const now = performance.now();

@@ -3,7 +3,7 @@ import type { ServerResponse } from 'node:http';
 import { UnreadPages } from './unread-pages';
 
 /** A sent answer that closes when its client has read it or when it is aborted. */
-class Written extends EventEmitter {
+class WrittenAnswer extends EventEmitter {
   closed = false;
   writableLength = 4 * 1024 * 1024;
   wasCut = false;
@@ -21,8 +21,8 @@ class Written extends EventEmitter {
 
 it('keeps pages in memory until they are read, and aborts the oldest when there are too many', () => {
   const pages = new UnreadPages();
-  const written = Array.from({ length: 6 }, () => new Written());
-  const read = (page?: Written): void =>
+  const written = Array.from({ length: 6 }, () => new WrittenAnswer());
+  const read = (page?: WrittenAnswer): void =>
     void pages.waitForReading(page as unknown as ServerResponse, Date.now() + 60_000);
   const keep = (index: number): void => read(written[index]);
   written[5]!.closed = true;
@@ -32,7 +32,7 @@ it('keeps pages in memory until they are read, and aborts the oldest when there 
   written[1]!.close();
   keep(4);
   expect(written.some(({ wasCut }) => wasCut)).toBe(false);
-  const last = new Written();
+  const last = new WrittenAnswer();
   read(last);
   expect(written.map(({ wasCut }) => wasCut)).toEqual([true, false, false, false, false, false]);
   for (const one of [...written, last]) one.close();
@@ -41,7 +41,7 @@ it('keeps pages in memory until they are read, and aborts the oldest when there 
 it('neither waits for a page with few unsent bytes nor aborts another for it', async () => {
   const pages = new UnreadPages();
   const written = Array.from({ length: 6 }, () =>
-    Object.assign(new Written(), { writableLength: 4 * 1024 * 1024 - 1 }),
+    Object.assign(new WrittenAnswer(), { writableLength: 4 * 1024 * 1024 - 1 }),
   );
   for (const one of written) await pages.waitForReading(one as unknown as ServerResponse, Date.now() + 60_000);
   expect(written.some(({ wasCut }) => wasCut)).toBe(false);

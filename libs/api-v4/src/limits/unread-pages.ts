@@ -19,12 +19,12 @@ export class UnreadPages {
    */
   async waitForReading(page: RawReply, deadline: number): Promise<void> {
     if (page.closed || page.writableLength < MIN_BYTES) return;
-    this.keepPage(page);
+    this.trackUnreadPage(page);
     const late = AbortSignal.timeout(Math.max(0, deadline - Date.now()));
     if (!page.closed) await once(page, 'close', { signal: late }).catch(() => undefined);
   }
 
-  private keepPage(page: RawReply): void {
+  private trackUnreadPage(page: RawReply): void {
     this.pages.add(page);
     page.once('close', () => this.pages.delete(page));
     if (this.pages.size <= MAX_PAGES) return;

@@ -13,7 +13,7 @@ export function fieldSchema({ name, form, common }: FieldDeclaration): JsonSchem
   const description = [...audience, deprecated].filter(Boolean).join(' ');
   return {
     ...(common.nullable && typeof schema['type'] === 'string' ? { ...schema, type: [schema['type'], 'null'] } : schema),
-    ...(common.default === undefined ? {} : { default: asJson(common.default) }),
+    ...(common.default === undefined ? {} : { default: toJsonValue(common.default) }),
     ...(description === '' ? {} : { description }),
     ...(deprecated === undefined ? {} : { deprecated: true }),
   };
@@ -45,9 +45,9 @@ export function isRequired({ common }: FieldDeclaration): boolean {
 function formSchema(form: FieldForm): JsonSchema {
   switch (form.kind) {
     case 'int':
-      return { type: 'integer', ...numberBounds('minimum', form.min), ...numberBounds('maximum', form.max) };
+      return { type: 'integer', ...boundIfDefined('minimum', form.min), ...boundIfDefined('maximum', form.max) };
     case 'float':
-      return { type: 'number', ...numberBounds('minimum', form.min), ...numberBounds('maximum', form.max) };
+      return { type: 'number', ...boundIfDefined('minimum', form.min), ...boundIfDefined('maximum', form.max) };
     case 'text':
       return textSchema(form);
     case 'flag':
@@ -80,24 +80,24 @@ function formSchema(form: FieldForm): JsonSchema {
 
 const HASH_ITEMS = { text: { type: 'string' }, flag: { type: 'boolean' }, any: {} } as const;
 
-function itemSchema(of: (FieldForm & { kind: 'list' })['of']): JsonSchema {
-  if (of === 'int') return { type: 'integer' };
-  return of === 'text' ? { type: 'string' } : { type: 'string', enum: [...of.oneOf] };
+function itemSchema(itemKind: (FieldForm & { kind: 'list' })['of']): JsonSchema {
+  if (itemKind === 'int') return { type: 'integer' };
+  return itemKind === 'text' ? { type: 'string' } : { type: 'string', enum: [...itemKind.oneOf] };
 }
 
 function textSchema({ min, max, pattern, refuseBlank }: FieldForm & { kind: 'text' }): JsonSchema {
   return {
     type: 'string',
-    ...numberBounds('minLength', min ?? (refuseBlank ? 1 : undefined)),
-    ...numberBounds('maxLength', max),
+    ...boundIfDefined('minLength', min ?? (refuseBlank ? 1 : undefined)),
+    ...boundIfDefined('maxLength', max),
     ...(pattern === undefined ? {} : { pattern: pattern.source }),
   };
 }
 
-function numberBounds(name: string, value: number | undefined): JsonSchema {
+function boundIfDefined(name: string, value: number | undefined): JsonSchema {
   return value === undefined ? {} : { [name]: value };
 }
 
-function asJson(value: unknown): unknown {
+function toJsonValue(value: unknown): unknown {
   return value instanceof Date ? value.toISOString() : value;
 }

@@ -2,7 +2,7 @@ import type { JsonSchema } from '../answers/answers';
 
 const text: JsonSchema = { type: 'string' };
 const texts: JsonSchema = { type: 'array', items: text };
-const ref = (kind: string, name: string): JsonSchema => ({ $ref: `#/components/${kind}/${name}` });
+const componentRef = (kind: string, name: string): JsonSchema => ({ $ref: `#/components/${kind}/${name}` });
 
 /**
  * Ways to authenticate. Basic authentication is for git and package managers only; their endpoints declare it.
@@ -227,7 +227,7 @@ const HEADERS: Readonly<Record<string, JsonSchema>> = {
 };
 const PAGE_HEADERS = ['Link', 'X-Next-Page', 'X-Page', 'X-Per-Page', 'X-Prev-Page', 'X-Total', 'X-Total-Pages'];
 
-const query = (name: string, schema: JsonSchema, description: string): JsonSchema => ({
+const queryParameter = (name: string, schema: JsonSchema, description: string): JsonSchema => ({
   name,
   in: 'query',
   schema,
@@ -235,16 +235,20 @@ const query = (name: string, schema: JsonSchema, description: string): JsonSchem
 });
 
 const PARAMETERS: Readonly<Record<string, JsonSchema>> = {
-  Page: query('page', { type: 'integer', default: 1, minimum: 1 }, 'Number of the page.'),
-  PerPage: query('per_page', { type: 'integer', default: 20, minimum: 1, maximum: 100 }, 'Number of items on a page.'),
-  Pagination: query(
+  Page: queryParameter('page', { type: 'integer', default: 1, minimum: 1 }, 'Number of the page.'),
+  PerPage: queryParameter(
+    'per_page',
+    { type: 'integer', default: 20, minimum: 1, maximum: 100 },
+    'Number of items on a page.',
+  ),
+  Pagination: queryParameter(
     'pagination',
     { type: 'string', enum: ['keyset', 'legacy'] },
     '`keyset` has links to the next page and no totals.',
   ),
-  Cursor: query('cursor', text, 'Start of a keyset page, from `Link`.'),
-  IdAfter: query('id_after', { type: 'integer' }, 'Only items with a higher id.'),
-  IdBefore: query('id_before', { type: 'integer' }, 'Only items with a lower id.'),
+  Cursor: queryParameter('cursor', text, 'Start of a keyset page, from `Link`.'),
+  IdAfter: queryParameter('id_after', { type: 'integer' }, 'Only items with a higher id.'),
+  IdBefore: queryParameter('id_before', { type: 'integer' }, 'Only items with a lower id.'),
   Sudo: {
     name: 'Sudo',
     in: 'header',
@@ -264,25 +268,25 @@ export const SHARED_COMPONENTS: Readonly<Record<string, JsonSchema>> = {
   securitySchemes: SECURITY_SCHEMES,
   parameters: PARAMETERS,
   headers: HEADERS,
-  responses: Object.fromEntries(Object.values(REFUSALS).map((kind) => [kind.name, refusalOf(kind)])),
+  responses: Object.fromEntries(Object.values(REFUSALS).map((kind) => [kind.name, describeRefusalKind(kind)])),
 };
 
 export function sharedParameter(name: string): JsonSchema {
-  return ref('parameters', name);
+  return componentRef('parameters', name);
 }
 
 /** Returns the response object of a failure. Errors: a plain Error for a status without one. */
 export function refusalResponse(status: number): JsonSchema {
   const kind = REFUSALS[status];
   if (kind === undefined) throw new Error(`no refusal has the status ${status}`);
-  return ref('responses', kind.name);
+  return componentRef('responses', kind.name);
 }
 
 /** Returns the response object of a failure whose body is of another type, too, such as a page for browsers. */
 export function refusalResponseAs(status: number, type: 'text/html' | 'text/plain'): JsonSchema {
   const kind = REFUSALS[status];
   if (kind === undefined || kind.bodies.length === 0) return refusalResponse(status);
-  const response = refusalOf(kind);
+  const response = describeRefusalKind(kind);
   return { ...response, content: { ...(response['content'] as object), [type]: {} } };
 }
 
@@ -305,7 +309,7 @@ const PROBLEM = {
 export function problemRefusalResponse(status: number): JsonSchema {
   const kind = REFUSALS[status];
   if (kind === undefined || kind.bodies.length === 0) return refusalResponse(status);
-  const response = refusalOf(kind);
+  const response = describeRefusalKind(kind);
   const content = { ...(response['content'] as object), 'application/problem+json': { schema: PROBLEM } };
   return { ...response, content };
 }
@@ -315,14 +319,14 @@ export function registryRefusalResponse(status: number): JsonSchema {
   const kind = REFUSALS[status];
   if (kind === undefined || kind.bodies.length === 0) return refusalResponse(status);
   const others = kind.bodies.filter((name) => name !== 'Refusal' && name !== 'RefusalOfForm');
-  return refusalOf({ ...kind, bodies: ['RefusalOfRegistry', ...others] });
+  return describeRefusalKind({ ...kind, bodies: ['RefusalOfRegistry', ...others] });
 }
 
 /** Returns the response object of a failure that is a list of errors; the gateway answers some in the other form. */
 export function listedRefusalResponse(status: number): JsonSchema {
   const kind = REFUSALS[status];
   if (kind === undefined || kind.bodies.length === 0) return refusalResponse(status);
-  return refusalOf({ ...kind, bodies: [...kind.bodies, 'RefusalInList'] });
+  return describeRefusalKind({ ...kind, bodies: [...kind.bodies, 'RefusalInList'] });
 }
 
 /** Statuses of refused imports, with the key that they have instead of `message`. */
@@ -345,26 +349,31 @@ export function importRefusalResponse(status: number, of: 'gists' | 'remote' | '
   const own = of === 'repohost' ? ofRepohost : ofRemote;
   if (kind === undefined || own === undefined) return refusalResponse(status);
   const { bodies, headers = [], headersOfSome = [] } = kind;
-  return refusalOf({ ...kind, bodies: [...bodies, own], headers: [], headersOfSome: [...headers, ...headersOfSome] });
+  return describeRefusalKind({
+    ...kind,
+    bodies: [...bodies, own],
+    headers: [],
+    headersOfSome: [...headers, ...headersOfSome],
+  });
 }
 
 export function replayHeaders(): JsonSchema {
-  return headersOf(['Idempotency-Replayed']);
+  return headerRefs(['Idempotency-Replayed']);
 }
 
 export function pageHeaders(): JsonSchema {
-  return headersOf(PAGE_HEADERS);
+  return headerRefs(PAGE_HEADERS);
 }
 
-function headersOf(names: readonly string[]): JsonSchema {
-  return Object.fromEntries(names.map((name) => [name, ref('headers', name)]));
+function headerRefs(names: readonly string[]): JsonSchema {
+  return Object.fromEntries(names.map((name) => [name, componentRef('headers', name)]));
 }
 
-function refusalOf({ about, bodies, headers = [], headersOfSome = [], plainText }: RefusalKind): JsonSchema {
-  const anyOf = bodies.map((name) => ref('schemas', name));
+function describeRefusalKind({ about, bodies, headers = [], headersOfSome = [], plainText }: RefusalKind): JsonSchema {
+  const anyOf = bodies.map((name) => componentRef('schemas', name));
   const schema = anyOf.length === 1 ? anyOf[0] : { anyOf };
   const ofSome = Object.fromEntries(headersOfSome.map((name) => [name, { ...HEADERS[name], required: false }]));
-  const allHeaders = { ...headersOf(headers), ...ofSome };
+  const allHeaders = { ...headerRefs(headers), ...ofSome };
   const content = {
     ...(bodies.length === 0 ? {} : { 'application/json': { schema } }),
     ...(plainText ? { 'text/plain': { schema: text } } : {}),

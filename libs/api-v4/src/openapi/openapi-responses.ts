@@ -40,7 +40,7 @@ export function describeResponses(endpoint: EndpointRecord): JsonSchema {
   const second = answers.alternative;
   const again = takesKey(endpoint) ? { headers: replayHeaders() } : {};
   const successes = [answers.status, second?.status];
-  const parts = answers.hasRanges ? { 206: partOf(endpoint), 416: OUT_OF_RANGE } : {};
+  const parts = answers.hasRanges ? { 206: describePartialContent(endpoint), 416: OUT_OF_RANGE } : {};
   const refusals = [...statusesOf(endpoint), ...GATEWAY_STATUSES].filter(
     (status) => !successes.includes(status) && !(status in parts),
   );
@@ -52,7 +52,7 @@ export function describeResponses(endpoint: EndpointRecord): JsonSchema {
           [second.status]: {
             description: 'Alternative success.',
             ...(second.schema ? { content: jsonContent(second.schema) } : {}),
-            ...(second.schema === null && answers.headers ? { headers: describedHeaders(answers.headers) } : {}),
+            ...(second.schema === null && answers.headers ? { headers: describeHeaders(answers.headers) } : {}),
             ...again,
           },
         }
@@ -63,7 +63,7 @@ export function describeResponses(endpoint: EndpointRecord): JsonSchema {
 
 function describeRefusal({ options }: EndpointRecord, status: number): JsonSchema {
   if (status < 400) return refusalResponse(status);
-  if (options.failsAs !== undefined) return gitRefusal(options.failsAs);
+  if (options.failsAs !== undefined) return describeGitRefusal(options.failsAs);
   if (options.answers.kind === 'web' && status === 400) return refusalResponseAs(status, 'text/html');
   if (options.refusals?.offersProblemDetails) return problemRefusalResponse(status);
   if (options.refusals?.startsImport) return importRefusalResponse(status, options.refusals.startsImport);
@@ -74,8 +74,8 @@ function describeRefusal({ options }: EndpointRecord, status: number): JsonSchem
 }
 
 /** Failures at routes of git. Those of the gateway itself are plain text. */
-function gitRefusal(form: FailureForm): JsonSchema {
-  const own = form === 'lfs' ? { 'application/vnd.git-lfs+json': { schema: paramsLike('message') } } : {};
+function describeGitRefusal(form: FailureForm): JsonSchema {
+  const own = form === 'lfs' ? { 'application/vnd.git-lfs+json': { schema: objectWithTextSchema('message') } } : {};
   return { description: 'The reason.', content: { 'text/plain': { schema: text }, ...own } };
 }
 
@@ -93,7 +93,7 @@ function describeSuccess({ options: { answers } }: EndpointRecord): JsonSchema {
     case 'json':
       return { description: 'Success.', content: jsonContent(answers.schema ?? {}) };
     case 'message':
-      return { description: 'Success.', content: jsonContent(paramsLike('message')) };
+      return { description: 'Success.', content: jsonContent(objectWithTextSchema('message')) };
     case 'file':
       return {
         description: 'The file.',
@@ -106,7 +106,7 @@ function describeSuccess({ options: { answers } }: EndpointRecord): JsonSchema {
     case 'web':
       return { description: 'A page for a browser.', content: { [answers.mediaType!]: {} } };
     case 'headers':
-      return { description: 'Success, without a body.', headers: describedHeaders(answers.headers) };
+      return { description: 'Success, without a body.', headers: describeHeaders(answers.headers) };
     case 'redirect':
       return {
         description: 'Redirect to another address.',
@@ -119,13 +119,13 @@ function describeSuccess({ options: { answers } }: EndpointRecord): JsonSchema {
 }
 
 /** Headers of an answer by name, with descriptions. */
-function describedHeaders(about: AnswerHeaders = {}): JsonSchema {
+function describeHeaders(about: AnswerHeaders = {}): JsonSchema {
   return Object.fromEntries(
     Object.entries(about).map(([name, description]) => [name, { description, required: true, schema: text }]),
   );
 }
 
-function partOf({ options: { answers } }: EndpointRecord): JsonSchema {
+function describePartialContent({ options: { answers } }: EndpointRecord): JsonSchema {
   return {
     description: 'The requested range of the file.',
     headers: { ...FILE_HEADERS, 'Content-Range': CONTENT_RANGE },
@@ -135,7 +135,7 @@ function partOf({ options: { answers } }: EndpointRecord): JsonSchema {
   };
 }
 
-function paramsLike(name: string): JsonSchema {
+function objectWithTextSchema(name: string): JsonSchema {
   return { type: 'object', properties: { [name]: { type: 'string' } }, required: [name] };
 }
 

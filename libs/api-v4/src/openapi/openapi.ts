@@ -46,7 +46,7 @@ export function openApiDocument(options: OpenApiOptions): object {
     templates.forEach((template, index) => {
       const path = template.replace(/[:*]([A-Za-z_]\w*)/g, '{$1}');
       const operation = describeOperation(options, endpoint, template, index === 0 ? null : templates[0]!);
-      (paths[path] ??= {})[endpoint.method.toLowerCase()] = collectSchemas(operation, schemas);
+      (paths[path] ??= {})[endpoint.method.toLowerCase()] = replacePresentersByRefs(operation, schemas);
     });
   }
   return sortKeys({
@@ -120,17 +120,17 @@ function chooseNoun({ service, nouns }: OpenApiOptions, { file }: EndpointRecord
   const folders = /^apps\/[^/]+\/src\/(.+)\//.exec(file ?? '')?.[1]?.split('/') ?? [];
   const names = [...folders.slice(0, 2), ...segments.map((segment) => segment.replaceAll('_', '-')).reverse()];
   const noun = names.find((name) => name !== undefined && nouns !== undefined && Object.hasOwn(nouns, name));
-  return asTag(noun ?? segments[0] ?? service);
+  return toTag(noun ?? segments[0] ?? service);
 }
 
-function asTag(noun: string): string {
+function toTag(noun: string): string {
   const words = noun.replaceAll(/[-_]/g, ' ');
   return words.charAt(0).toUpperCase() + words.slice(1);
 }
 
 function listTags(paths: Readonly<Record<string, object>>, nouns: Readonly<Record<string, string>>): JsonSchema[] {
   const operations = Object.values(paths).flatMap((methods) => Object.values(methods) as { tags: string[] }[]);
-  const about = new Map(Object.entries(nouns).map(([noun, sentence]) => [asTag(noun), sentence]));
+  const about = new Map(Object.entries(nouns).map(([noun, sentence]) => [toTag(noun), sentence]));
   return [...new Set(operations.flatMap(({ tags }) => tags))]
     .sort()
     .map((name) => ({ name, ...(about.has(name) ? { description: about.get(name) } : {}) }));
@@ -150,7 +150,7 @@ function describeParameters(endpoint: EndpointRecord, template: string): readonl
   const byName = new Map(fields.map((field) => [field.name, field]));
   const inPath = [...names].map((name) => {
     const field = byName.get(name);
-    const shown = withDescription(
+    const shown = hoistDescription(
       field ? fieldSchema(field) : { type: name === wildcard ? 'string' : ['integer', 'string'] },
     );
     const ref = name === wildcard ? 'Full path' : 'Id or full path';
@@ -158,7 +158,7 @@ function describeParameters(endpoint: EndpointRecord, template: string): readonl
     return { name, in: 'path', required: true, ...shown, ...about, ...(name === wildcard ? WILDCARD : {}) };
   });
   const isQuery = method === 'GET' || method === 'DELETE';
-  const elsewhere = new Set([...names, ...listHeaderOnly(fields)]);
+  const elsewhere = new Set([...names, ...listHeaderOnlyNames(fields)]);
   const inQuery = isQuery ? fields.filter((field) => !elsewhere.has(field.name)).flatMap(queryParameters) : [];
   const declared = new Set(inQuery.map((parameter) => parameter['name']));
   const paging = pagingParameters(endpoint).filter(([name]) => !declared.has(name));
@@ -172,14 +172,14 @@ function describeParameters(endpoint: EndpointRecord, template: string): readonl
   ];
 }
 
-function listHeaderOnly(fields: readonly FieldDeclaration[]): readonly string[] {
+function listHeaderOnlyNames(fields: readonly FieldDeclaration[]): readonly string[] {
   return fields.filter((field) => field.common.in === 'header').map((field) => field.name);
 }
 
 function headerParameters(fields: readonly FieldDeclaration[]): readonly JsonSchema[] {
   return fields.flatMap((field) => {
     const { header } = field.common;
-    return header === undefined ? [] : [{ name: header, in: 'header', ...withDescription(fieldSchema(field)) }];
+    return header === undefined ? [] : [{ name: header, in: 'header', ...hoistDescription(fieldSchema(field)) }];
   });
 }
 
@@ -190,23 +190,23 @@ function queryParameters(field: FieldDeclaration): readonly JsonSchema[] {
     name: listed ? `${field.name}[]` : field.name,
     in: 'query',
     ...(isRequired(field) ? { required: true } : {}),
-    ...withDescription(fieldSchema(field)),
+    ...hoistDescription(fieldSchema(field)),
     ...(kind === 'hash' || kind === 'group' ? { style: 'deepObject', explode: true } : {}),
     ...(field.common.deprecated === undefined ? {} : { deprecated: true }),
   };
   const aliases = [field.common.alias ?? []].flat();
   return [
     main,
-    ...aliases.map((name) => ({ name, in: 'query', deprecated: true, ...withDescription(fieldSchema(field)) })),
+    ...aliases.map((name) => ({ name, in: 'query', deprecated: true, ...hoistDescription(fieldSchema(field)) })),
   ];
 }
 
 /** Moves the description out of the schema to the parameter, where generators read it. */
-function withDescription({ description, ...schema }: JsonSchema): JsonSchema {
+function hoistDescription({ description, ...schema }: JsonSchema): JsonSchema {
   return { ...(description === undefined ? {} : { description }), schema };
 }
 
-/** Returns the paging parameters of an endpoint. Shape: name and component of each. */
+/** Returns the paging parameters of an endpoint, as pairs of name and component. */
 function pagingParameters({ options: { answers } }: EndpointRecord): readonly (readonly [string, string])[] {
   if (answers.kind !== 'page') return [];
   const pages = [['page', 'Page'] as const, ['per_page', 'PerPage'] as const];
@@ -236,7 +236,7 @@ function describeBody({ options, method }: EndpointRecord, template: string): Js
     return { content: Object.fromEntries(types.map((type) => [type, BYTES])) };
   }
   if (method === 'GET' || method === 'DELETE' || !options.params) return null;
-  const named = new Set([...pathNamesOf(template), ...listHeaderOnly(fieldsOf(options.params))]);
+  const named = new Set([...pathNamesOf(template), ...listHeaderOnlyNames(fieldsOf(options.params))]);
   const uploads = fieldsOf(options.params).filter((field) => field.form.kind === 'upload');
   const whole = paramsSchema(options.params, named);
   if (Object.keys(whole['properties'] as object).length === 0) return null;
@@ -254,26 +254,28 @@ function describeBody({ options, method }: EndpointRecord, template: string): Js
 }
 
 /** Replaces each reference to a presenter by a plain `$ref` and adds the presenter's schema to `schemas`. */
-function collectSchemas(value: unknown, schemas: Map<string, JsonSchema>): unknown {
-  if (Array.isArray(value)) return value.map((item) => collectSchemas(item, schemas));
+function replacePresentersByRefs(value: unknown, schemas: Map<string, JsonSchema>): unknown {
+  if (Array.isArray(value)) return value.map((item) => replacePresentersByRefs(item, schemas));
   if (typeof value !== 'object' || value === null) return value;
   const presenter = (value as JsonSchema)['x-presenter'];
   if (presenter instanceof Presenter) {
-    addSchema(presenter as Presenter<never>, schemas);
+    addPresenterSchema(presenter as Presenter<never>, schemas);
     return { $ref: (value as JsonSchema)['$ref'] };
   }
-  return Object.fromEntries(Object.entries(value).map(([name, item]) => [name, collectSchemas(item, schemas)]));
+  return Object.fromEntries(
+    Object.entries(value).map(([name, item]) => [name, replacePresentersByRefs(item, schemas)]),
+  );
 }
 
 const presentersOf = new WeakMap<Map<string, JsonSchema>, Map<string, Presenter<never>>>();
 
-function addSchema(presenter: Presenter<never>, schemas: Map<string, JsonSchema>): void {
+function addPresenterSchema(presenter: Presenter<never>, schemas: Map<string, JsonSchema>): void {
   const presenters = presentersOf.get(schemas) ?? new Map<string, Presenter<never>>();
   presentersOf.set(schemas, presenters);
   const known = presenters.get(presenter.name);
   if (known === presenter) return;
   presenters.set(presenter.name, presenter);
-  const schema = collectSchemas(presenter.schema, schemas) as JsonSchema;
+  const schema = replacePresentersByRefs(presenter.schema, schemas) as JsonSchema;
   if (known && JSON.stringify(schemas.get(presenter.name)) !== JSON.stringify(schema)) {
     throw new Error(`two presenters with different schemas are named ${presenter.name}`);
   }

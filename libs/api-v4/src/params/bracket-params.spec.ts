@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { toPairs, readUrlEncoded } from './bracket-params';
 
-const plain = (value: unknown): unknown => JSON.parse(JSON.stringify(value));
+const withPlainPrototypes = (value: unknown): unknown => JSON.parse(JSON.stringify(value));
 
 it.each([
   ['', {}],
@@ -26,7 +26,7 @@ it.each([
   ['a[b=1', { 'a[b': '1' }],
   ['[a]=1', { '[a]': '1' }],
   ['not[labels]=x,y', { not: { labels: 'x,y' } }],
-])('reads %p', (text, params) => expect(plain(readUrlEncoded(text))).toEqual(params));
+])('reads %p', (text, params) => expect(withPlainPrototypes(readUrlEncoded(text))).toEqual(params));
 
 it('returns an object without a prototype', () => {
   const params = readUrlEncoded('__proto__[x]=1&constructor[prototype][y]=2');
@@ -50,7 +50,7 @@ it('serializes parameters to pairs that parse to the same parameters', () => {
       const text = toPairs(params)
         .map((pair) => pair.map(encodeURIComponent).join('='))
         .join('&');
-      expect(plain(readUrlEncoded(text))).toEqual(plain(params));
+      expect(withPlainPrototypes(readUrlEncoded(text))).toEqual(withPlainPrototypes(params));
     }),
   );
 });

@@ -8,12 +8,12 @@ export interface RawParams {
 type RawValue = unknown;
 
 // An object made by a constructor without a prototype chain is as safe as Object.create(null), and ten times as fast.
-const Bare = function () {} as unknown as new () => RawParams;
-Bare.prototype = Object.freeze(Object.create(null) as object);
+const EmptyParams = function () {} as unknown as new () => RawParams;
+EmptyParams.prototype = Object.freeze(Object.create(null) as object);
 
 /** An empty object without `Object.prototype`. */
 export function noParams(): RawParams {
-  return new Bare();
+  return new EmptyParams();
 }
 
 const MAX_PAIRS = 5000;
@@ -36,8 +36,8 @@ export function readUrlEncoded(text: string): RawParams {
   for (const pair of pairs) {
     if (pair === '') continue;
     const equals = pair.indexOf('=');
-    const name = decodeName(equals < 0 ? pair : pair.slice(0, equals));
-    addPair(params, name, equals < 0 ? '' : decodeName(pair.slice(equals + 1)));
+    const name = decodeFormComponent(equals < 0 ? pair : pair.slice(0, equals));
+    addPair(params, name, equals < 0 ? '' : decodeFormComponent(pair.slice(equals + 1)));
   }
   return params;
 }
@@ -47,17 +47,17 @@ export function addPair(params: RawParams, name: string, value: unknown): void {
   // A name in another encoding could be any name.
   if (UNDECODED.test(name)) throw new InvalidParameters(['parameters are not encoded correctly']);
   const bracket = name.indexOf('[');
-  const segments = bracket > 0 ? splitName(name, bracket) : null;
+  const segments = bracket > 0 ? splitBracketedName(name, bracket) : null;
   if (segments === null) {
     // A blank `sudo` does not override an earlier one.
     if (params[name] === undefined || !isBlankSudo(value) || !isLikeSudo(name)) params[name] = value;
     return;
   }
   if (segments.length > MAX_DEPTH) throw new InvalidParameters([`${segments[0]!} is invalid`]);
-  storeValue(params, segments, 0, value);
+  storeNestedValue(params, segments, 0, value);
 }
 
-function decodeName(text: string): string {
+function decodeFormComponent(text: string): string {
   try {
     const spaced = text.includes('+') ? text.replaceAll('+', ' ') : text;
     return spaced.includes('%') ? decodeURIComponent(spaced) : spaced;
@@ -67,9 +67,9 @@ function decodeName(text: string): string {
 }
 
 /** Splits `a[b][]` into [a, b, '']. Null when brackets do not close; the name is taken literally then. */
-function splitName(name: string, bracket: number): string[] | null {
-  const segments = [name.slice(0, bracket)];
-  let at = bracket;
+function splitBracketedName(name: string, firstBracket: number): string[] | null {
+  const segments = [name.slice(0, firstBracket)];
+  let at = firstBracket;
   while (at < name.length) {
     const close = name.indexOf(']', at);
     if (name[at] !== '[' || close < 0) return null;
@@ -79,26 +79,26 @@ function splitName(name: string, bracket: number): string[] | null {
   return segments;
 }
 
-function storeValue(target: RawParams, segments: readonly string[], at: number, value: unknown): void {
-  const key = segments[at]!;
-  const next = segments[at + 1];
+function storeNestedValue(target: RawParams, segments: readonly string[], segmentIndex: number, value: unknown): void {
+  const key = segments[segmentIndex]!;
+  const next = segments[segmentIndex + 1];
   if (next === undefined) {
     target[key] = value;
     return;
   }
   if (next !== '') {
-    storeValue((target[key] = toRecord(target[key])), segments, at + 1, value);
+    storeNestedValue((target[key] = recordOrEmpty(target[key])), segments, segmentIndex + 1, value);
     return;
   }
   const items = (target[key] = Array.isArray(target[key]) ? (target[key] as unknown[]) : []) as unknown[];
-  if (segments.length === at + 2) {
+  if (segments.length === segmentIndex + 2) {
     items.push(value);
     return;
   }
   const last = items.at(-1);
-  const element = isRecord(last) && !hasKeyPath(last, segments, at + 2) ? last : noParams();
+  const element = isRecord(last) && !hasKeyPath(last, segments, segmentIndex + 2) ? last : noParams();
   if (element !== last) items.push(element);
-  storeValue(element, segments, at + 2, value);
+  storeNestedValue(element, segments, segmentIndex + 2, value);
 }
 
 /**
@@ -114,7 +114,7 @@ function hasKeyPath(element: RawParams, segments: readonly string[], from: numbe
   return true;
 }
 
-function toRecord(value: unknown): RawParams {
+function recordOrEmpty(value: unknown): RawParams {
   return isRecord(value) ? value : noParams();
 }
 

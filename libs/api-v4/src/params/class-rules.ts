@@ -1,11 +1,11 @@
 import { getMetadataStorage } from 'class-validator';
 import type { ValidationArguments, ValidatorConstraintInterface } from 'class-validator';
 
-/** Validates a value of a field. Shape: null when valid, else the complete phrase. */
+/** Validates a value of a field. Returns null for a valid value, else the problem as a complete phrase. */
 export type Rule = (value: unknown, owner: object) => string | null;
 
 // The entry of class-validator's storage that both its own and our decorators write.
-type Metadata = ReturnType<ReturnType<typeof getMetadataStorage>['getTargetValidationMetadatas']>[number];
+type ValidationEntry = ReturnType<ReturnType<typeof getMetadataStorage>['getTargetValidationMetadatas']>[number];
 
 /**
  * Returns the class-validator rules of each field of a parameter class as functions. They are collected once, because
@@ -22,7 +22,7 @@ export function rulesByField(params: new () => object): ReadonlyMap<string, read
   return rules;
 }
 
-function toRule(metadata: Metadata, params: new () => object): Rule | undefined {
+function toRule(metadata: ValidationEntry, params: new () => object): Rule | undefined {
   if (metadata.type !== 'customValidation') return undefined;
   const property = metadata.propertyName;
   const constraint = new (metadata.constraintCls as new () => ValidatorConstraintInterface)();
@@ -39,10 +39,10 @@ function toRule(metadata: Metadata, params: new () => object): Rule | undefined 
   return (value, object) =>
     fitsAll(value, object)
       ? null
-      : failurePhrase(metadata, { targetName: params.name, property, object, value, constraints });
+      : formatFailure(metadata, { targetName: params.name, property, object, value, constraints });
 }
 
-function failurePhrase(metadata: Metadata, args: ValidationArguments): string {
+function formatFailure(metadata: ValidationEntry, args: ValidationArguments): string {
   const message = typeof metadata.message === 'function' ? metadata.message(args) : metadata.message;
   return (message ?? '$property is invalid').replaceAll('$property', args.property);
 }

@@ -5,7 +5,7 @@ import { readDay, readInstant } from '@rookery/kernel';
 /** Result for a value that cannot be coerced: "<name> is invalid". */
 export const INVALID: unique symbol = Symbol('invalid');
 
-/** Coerces a sent value. Shape: null for an empty text that means "no value"; INVALID on failure. */
+/** Coerces a sent value. Returns null for an empty text that means "no value", and INVALID on failure. */
 export type Coerce = (raw: unknown) => unknown;
 
 const INTEGER = /^[+-]?\d{1,16}$/;
@@ -24,13 +24,13 @@ for (const [yes, no] of [
   ['yes', 'no'],
   ['on', 'off'],
 ] as const) {
-  for (const spell of [sameText, capitalize, (word: string) => word.toUpperCase()]) {
+  for (const spell of [keepText, capitalize, (word: string) => word.toUpperCase()]) {
     FLAGS.set(spell(yes), true);
     FLAGS.set(spell(no), false);
   }
 }
 
-function sameText(word: string): string {
+function keepText(word: string): string {
   return word;
 }
 function capitalize(word: string): string {
@@ -65,12 +65,12 @@ const LONE_SURROGATE = /\p{Surrogate}/u;
  * Whether PostgreSQL can store a text: it rejects NUL in texts and lone surrogates in JSON, both of which JSON bodies
  * can express (`"\ud83d"`). Source: reference identity-and-import 1.2.
  */
-function isStorable(text: string): boolean {
+function isStorableText(text: string): boolean {
   return !text.includes('\0') && !LONE_SURROGATE.test(text);
 }
 
 export function toText(raw: unknown): unknown {
-  if (typeof raw === 'string') return isStorable(raw) ? raw : INVALID;
+  if (typeof raw === 'string') return isStorableText(raw) ? raw : INVALID;
   return typeof raw === 'number' || typeof raw === 'boolean' ? String(raw) : INVALID;
 }
 
@@ -90,13 +90,13 @@ export function toInstant(raw: unknown): unknown {
  */
 export function toIdOrPath(raw: unknown): unknown {
   if (typeof raw === 'number') return Number.isSafeInteger(raw) ? raw : INVALID;
-  if (typeof raw !== 'string' || !isStorable(raw)) return INVALID;
+  if (typeof raw !== 'string' || !isStorableText(raw)) return INVALID;
   if (raw === '') return null;
   const id = /^\d+$/.test(raw) ? toInt(raw) : INVALID;
   return id === INVALID ? raw : id;
 }
 
-function coerceToChoice(values: readonly (string | number)[]): Coerce {
+function createChoiceCoercion(values: readonly (string | number)[]): Coerce {
   if (values.every((value) => typeof value === 'string')) return toText;
   const areNumbers = values.every((value) => typeof value === 'number');
   return (raw) => {
@@ -118,8 +118,8 @@ export function toItems(raw: unknown): readonly unknown[] | undefined {
   return keys.sort((a, b) => Number(a) - Number(b)).map((key) => raw[key]);
 }
 
-function toList(of: ItemKind, splitItems: boolean): Coerce {
-  const coerce: Coerce = of === 'int' ? toInt : of === 'text' ? toText : toText;
+function createListCoercion(itemKind: ItemKind, splitItems: boolean): Coerce {
+  const coerce: Coerce = itemKind === 'int' ? toInt : toText;
   const split = (text: string): string[] => text.split(',').map((part) => part.trim());
   return (raw) => {
     const values: unknown[] = [];
@@ -136,8 +136,8 @@ function toList(of: ItemKind, splitItems: boolean): Coerce {
   };
 }
 
-function toHash(of: 'text' | 'flag' | 'any'): Coerce {
-  const coerce: Coerce = of === 'flag' ? toFlag : of === 'text' ? toText : (sameText as Coerce);
+function createHashCoercion(valueKind: 'text' | 'flag' | 'any'): Coerce {
+  const coerce: Coerce = valueKind === 'flag' ? toFlag : valueKind === 'text' ? toText : (keepText as Coerce);
   return (raw) => {
     if (raw === '') return null;
     if (!isRecord(raw)) return INVALID;
@@ -145,21 +145,21 @@ function toHash(of: 'text' | 'flag' | 'any'): Coerce {
     for (const key of Object.keys(raw)) {
       if (key === '__proto__') continue;
       const value = raw[key] === null ? null : coerce(raw[key]);
-      if (value === INVALID || !isStorable(key) || (of === 'any' && !isAllStorable(value))) return INVALID;
+      if (value === INVALID || !isStorableText(key) || (valueKind === 'any' && !isStorableValue(value))) return INVALID;
       hash[key] = value;
     }
     return hash;
   };
 }
 
-function toAny(raw: unknown): unknown {
-  return isAllStorable(raw) ? raw : INVALID;
+function toStorableValue(raw: unknown): unknown {
+  return isStorableValue(raw) ? raw : INVALID;
 }
 
-function isAllStorable(value: unknown): boolean {
-  if (typeof value === 'string') return isStorable(value);
-  if (Array.isArray(value)) return value.every(isAllStorable);
-  return !isRecord(value) || Object.keys(value).every((key) => isStorable(key) && isAllStorable(value[key]));
+function isStorableValue(value: unknown): boolean {
+  if (typeof value === 'string') return isStorableText(value);
+  if (Array.isArray(value)) return value.every(isStorableValue);
+  return !isRecord(value) || Object.keys(value).every((key) => isStorableText(key) && isStorableValue(value[key]));
 }
 
 /** Returns the coercion for a field form. ParamsPlan coerces nested hashes and uploads itself. */
@@ -178,17 +178,17 @@ export function chooseCoercion(form: FieldForm): Coerce {
     case 'day':
       return toDay;
     case 'oneOf':
-      return coerceToChoice(form.values);
+      return createChoiceCoercion(form.values);
     case 'list':
-      return toList(form.of, form.splitItems);
+      return createListCoercion(form.of, form.splitItems);
     case 'hash':
-      return toHash(form.of);
+      return createHashCoercion(form.of);
     case 'idOrPath':
       return toIdOrPath;
     case 'any':
     case 'hashes':
     case 'group':
     case 'upload':
-      return toAny;
+      return toStorableValue;
   }
 }

@@ -28,15 +28,15 @@ const notAllowedEach = { ...notAllowed, each: true };
 /** Returns the class-validator decorators for a field form, with the wording of API v4. Source: ADR 0031. */
 export function createRules(form: FieldForm, common: FieldCommon<unknown>): readonly PropertyDecorator[] {
   const optional = common.optional || common.nullable || common.default !== undefined ? [IsOptional()] : [];
-  return [...optional, ...formRules(form)];
+  return [...optional, ...rulesForForm(form)];
 }
 
-function formRules(form: FieldForm): readonly PropertyDecorator[] {
+function rulesForForm(form: FieldForm): readonly PropertyDecorator[] {
   switch (form.kind) {
     case 'int':
-      return [IsInt(invalid), ...bounds(form)];
+      return [IsInt(invalid), ...boundRules(form)];
     case 'float':
-      return [IsNumber({}, invalid), ...bounds(form)];
+      return [IsNumber({}, invalid), ...boundRules(form)];
     case 'text':
       return [IsString(invalid), ...textRules(form)];
     case 'flag':
@@ -50,7 +50,7 @@ function formRules(form: FieldForm): readonly PropertyDecorator[] {
     case 'list':
       return listRules(form);
     case 'hashes':
-      return [IsArray(invalid), tooMany(form.max)];
+      return [IsArray(invalid), maxItemsRule(form.max)];
     case 'hash':
     case 'group':
       return [IsObject(invalid)];
@@ -61,7 +61,7 @@ function formRules(form: FieldForm): readonly PropertyDecorator[] {
   }
 }
 
-function bounds(form: { readonly min?: number; readonly max?: number }): PropertyDecorator[] {
+function boundRules(form: { readonly min?: number; readonly max?: number }): PropertyDecorator[] {
   return [
     ...(form.min === undefined ? [] : [Min(form.min, notAllowed)]),
     ...(form.max === undefined ? [] : [Max(form.max, notAllowed)]),
@@ -89,10 +89,10 @@ function listRules(form: FieldForm & { kind: 'list' }): PropertyDecorator[] {
         ? [IsString({ ...invalid, each: true })]
         : [IsIn([...of.oneOf], notAllowedEach)];
   const notEmpty = form.refuseEmpty ? [ArrayNotEmpty({ message: '$property is empty' })] : [];
-  return [IsArray(invalid), ...notEmpty, tooMany(form.max), ...items];
+  return [IsArray(invalid), ...notEmpty, maxItemsRule(form.max), ...items];
 }
 
-function tooMany(max: number): PropertyDecorator {
+function maxItemsRule(max: number): PropertyDecorator {
   return ArrayMaxSize(max, { message: `$property has too many items (maximum is ${max})` });
 }
 

@@ -39,15 +39,15 @@ export interface FieldCommon<T> {
 
 /** Type of the property of a field: the value, with null or undefined if the options allow them. */
 export type FieldValue<V, O> = O extends { readonly default: unknown }
-  ? OrNull<V, O>
+  ? NullIfNullable<V, O>
   : O extends { readonly optional: true }
-    ? OrNull<V, O> | undefined
+    ? NullIfNullable<V, O> | undefined
     : // `nullable` alone is a mistake and matches no property.
       O extends { readonly nullable: true }
       ? never
       : V;
 
-type OrNull<V, O> = O extends { readonly nullable: true } ? V | null : V;
+type NullIfNullable<V, O> = O extends { readonly nullable: true } ? V | null : V;
 
 /**
  * Decorator for properties of one type. The property's type must equal the type of the field's values; it may be as
@@ -55,10 +55,14 @@ type OrNull<V, O> = O extends { readonly nullable: true } ? V | null : V;
  */
 export type FieldDecorator<V, Widest = V> = <C extends object, K extends keyof C & string>(
   target: C,
-  key: Fits<C[K], V, Widest> extends true ? K : TypeMismatch<C[K], V>,
+  key: FitsPropertyType<C[K], V, Widest> extends true ? K : TypeMismatch<C[K], V>,
 ) => void;
 
-type Fits<Property, V, Widest> = [V] extends [Property] ? ([Property] extends [Widest] ? true : false) : false;
+type FitsPropertyType<Property, V, Widest> = [V] extends [Property]
+  ? [Property] extends [Widest]
+    ? true
+    : false
+  : false;
 
 /** Appears in the compiler's message when a property has another type than its field. */
 interface TypeMismatch<Property, V> {

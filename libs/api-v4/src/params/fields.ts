@@ -57,7 +57,7 @@ export function declareField(form: FieldForm, common: FieldCommon<unknown>): (ta
     const owner = target.constructor;
     const name = String(key);
     const inherited = (Reflect.getMetadata(FIELDS, owner) as FieldDeclaration[] | undefined) ?? [];
-    const declaration: FieldDeclaration = { name, form: checkBounds(form, name), common };
+    const declaration: FieldDeclaration = { name, form: withColumnBounds(form, name), common };
     Reflect.defineMetadata(FIELDS, [...inherited.filter((one) => one.name !== name), declaration], owner);
     for (const rule of createRules(declaration.form, common)) rule(target, name);
   };
@@ -73,27 +73,27 @@ export function togetherRulesOf(params: object): readonly TogetherRule[] {
   return (Reflect.getMetadata(TOGETHER, params) as TogetherRule[] | undefined) ?? [];
 }
 
-type Range = { readonly min?: number; readonly max?: number };
-type Common = FieldCommon<unknown>;
+type MinMax = { readonly min?: number; readonly max?: number };
+type AnyFieldCommon = FieldCommon<unknown>;
 
 /**
  * Declares an integer parameter; numeric texts are accepted. Bounds: inclusive; values outside "do not have a valid
  * value". The default bounds are those of the column: any safe integer for ids and iids (bigint), else 32 bits.
  */
-export function Int<O extends FieldCommon<number> & Range>(
-  o?: Known<O, FieldCommon<number> & Range>,
+export function Int<O extends FieldCommon<number> & MinMax>(
+  o?: Known<O, FieldCommon<number> & MinMax>,
 ): FieldDecorator<FieldValue<number, O>> {
-  return declareField({ kind: 'int', ...range(o) }, o ?? {});
+  return declareField({ kind: 'int', ...pickMinMax(o) }, o ?? {});
 }
 
 /** Declares a number parameter. */
-export function Float<O extends FieldCommon<number> & Range>(
-  o?: Known<O, FieldCommon<number> & Range>,
+export function Float<O extends FieldCommon<number> & MinMax>(
+  o?: Known<O, FieldCommon<number> & MinMax>,
 ): FieldDecorator<FieldValue<number, O>> {
-  return declareField({ kind: 'float', ...range(o) }, o ?? {});
+  return declareField({ kind: 'float', ...pickMinMax(o) }, o ?? {});
 }
 
-type TextOptions = FieldCommon<string> & Range & { readonly blank?: 'refused'; readonly pattern?: RegExp };
+type TextOptions = FieldCommon<string> & MinMax & { readonly blank?: 'refused'; readonly pattern?: RegExp };
 
 /**
  * Declares a text parameter. Units: `min` and `max` in characters. `blank: 'refused'` refuses blank texts with "is
@@ -101,7 +101,7 @@ type TextOptions = FieldCommon<string> & Range & { readonly blank?: 'refused'; r
  */
 export function Text<O extends TextOptions>(o?: Known<O, TextOptions>): FieldDecorator<FieldValue<string, O>> {
   const pattern = o?.pattern ? { pattern: o.pattern } : {};
-  return declareField({ kind: 'text', ...range(o), ...pattern, refuseBlank: o?.blank === 'refused' }, o ?? {});
+  return declareField({ kind: 'text', ...pickMinMax(o), ...pattern, refuseBlank: o?.blank === 'refused' }, o ?? {});
 }
 
 /** Longest search text, equal to the longest name. Units: characters. */
@@ -147,7 +147,7 @@ export function OneOf<const V extends string | number, O extends FieldCommon<NoI
   return declareField({ kind: 'oneOf', values }, o ?? {});
 }
 
-type Item<Of extends ItemKind> = Of extends 'int'
+type ListItemType<Of extends ItemKind> = Of extends 'int'
   ? number
   : Of extends { readonly oneOf: readonly (infer V)[] }
     ? V
@@ -162,10 +162,10 @@ type ListOptions<V> = FieldCommon<readonly V[]> & {
  * Declares a list: a JSON array, `name[]=`, or one comma-separated text. `splitItems` also splits the items of an array
  * on commas; numbers and enumerations always are. Bounds: `max` items (default 1,000).
  */
-export function ListOf<const Of extends ItemKind, O extends ListOptions<Item<Of>>>(
+export function ListOf<const Of extends ItemKind, O extends ListOptions<ListItemType<Of>>>(
   of: Of,
-  o?: Known<O, ListOptions<Item<Of>>>,
-): FieldDecorator<FieldValue<Item<Of>[], O>, FieldValue<readonly Item<Of>[], O>> {
+  o?: Known<O, ListOptions<ListItemType<Of>>>,
+): FieldDecorator<FieldValue<ListItemType<Of>[], O>, FieldValue<readonly ListItemType<Of>[], O>> {
   const splitItems = o?.splitItems === true || of !== 'text';
   return declareField(
     { kind: 'list', of, max: o?.max ?? 1000, splitItems, refuseEmpty: o?.empty === 'refused' },
@@ -173,18 +173,20 @@ export function ListOf<const Of extends ItemKind, O extends ListOptions<Item<Of>
   );
 }
 
-type HashOptions = FieldCommon<object> & { readonly of?: keyof HashItems };
-interface HashItems {
+type HashOptions = FieldCommon<object> & { readonly of?: keyof HashItemTypes };
+interface HashItemTypes {
   readonly text: string | null;
   readonly flag: boolean | null;
   readonly any: unknown;
 }
-type HashItem<O> = O extends { readonly of: infer Of extends keyof HashItems } ? HashItems[Of] : HashItems['text'];
+type HashItemType<O> = O extends { readonly of: infer Of extends keyof HashItemTypes }
+  ? HashItemTypes[Of]
+  : HashItemTypes['text'];
 
 /** Declares a hash with any keys: `name[key]=value` or a JSON object. Its values may be null. */
 export function Hash<O extends HashOptions>(
   o?: Known<O, HashOptions>,
-): FieldDecorator<FieldValue<Record<string, HashItem<O>>, O>> {
+): FieldDecorator<FieldValue<Record<string, HashItemType<O>>, O>> {
   return declareField({ kind: 'hash', of: o?.of ?? 'text' }, o ?? {});
 }
 
@@ -215,7 +217,7 @@ export function IdOrPath<O extends FieldCommon<number | string>>(
 }
 
 /** Declares a parameter with any JSON value, which is not validated. */
-export function AnyValue<O extends Common>(o?: Known<O, Common>): FieldDecorator<unknown> {
+export function AnyValue<O extends AnyFieldCommon>(o?: Known<O, AnyFieldCommon>): FieldDecorator<unknown> {
   return declareField({ kind: 'any' }, o ?? {});
 }
 
@@ -230,7 +232,7 @@ export function Upload<O extends FieldCommon<never>>(
   return declareField({ kind: 'upload' }, o ?? {});
 }
 
-function declareTogether(kind: TogetherRule['kind'], names: readonly string[]): (target: object) => void {
+function declareTogetherRule(kind: TogetherRule['kind'], names: readonly string[]): (target: object) => void {
   return (target) => {
     // Class decorators run from the last to the first; problems are reported in the order of the source.
     Reflect.defineMetadata(TOGETHER, [{ kind, names }, ...togetherRulesOf(target)], target);
@@ -239,17 +241,17 @@ function declareTogether(kind: TogetherRule['kind'], names: readonly string[]): 
 
 /** Requires at least one: "a, b are missing, at least one parameter must be provided". */
 export function AtLeastOneOf<const N extends string>(...names: readonly N[]): FieldsDecorator<N> {
-  return declareTogether('atLeastOne', names);
+  return declareTogetherRule('atLeastOne', names);
 }
 
 /** Requires exactly one: fails as AtLeastOneOf, with "exactly one", or as Exclusive. */
 export function ExactlyOneOf<const N extends string>(...names: readonly N[]): FieldsDecorator<N> {
-  return declareTogether('exactlyOne', names);
+  return declareTogetherRule('exactlyOne', names);
 }
 
 /** Allows at most one: "a, b are mutually exclusive". */
 export function Exclusive<const N extends string>(...names: readonly N[]): FieldsDecorator<N> {
-  return declareTogether('exclusive', names);
+  return declareTogetherRule('exclusive', names);
 }
 
 const IS_ID_NAME = /^id(_|$)|(^|_)i?id$/;
@@ -257,11 +259,11 @@ const MIN_INTEGER = -2_147_483_648;
 const MAX_INTEGER = 2_147_483_647;
 
 /** Bounds integers by their column, because PostgreSQL fails on numbers out of its range. */
-function checkBounds(form: FieldForm, name: string): FieldForm {
+function withColumnBounds(form: FieldForm, name: string): FieldForm {
   if (form.kind !== 'int' || IS_ID_NAME.test(name)) return form;
   return { ...form, min: form.min ?? MIN_INTEGER, max: form.max ?? MAX_INTEGER };
 }
 
-function range(o: Range = {}): Range {
+function pickMinMax(o: MinMax = {}): MinMax {
   return { ...(o.min === undefined ? {} : { min: o.min }), ...(o.max === undefined ? {} : { max: o.max }) };
 }

@@ -7,11 +7,11 @@ const source = {
   query: { labels: ['x y', 'z'], per_page: '2', page: '2', private_token: 'glpat-secret' },
   params: { sort: 'desc', labels: ['x y', 'z'] },
 };
-const headers = (flat: readonly string[]): Record<string, string> =>
+const toHeaderRecord = (flat: readonly string[]): Record<string, string> =>
   Object.fromEntries(flat.flatMap((name, index) => (index % 2 === 0 ? [[name, flat[index + 1]!]] : [])));
 
 it('links the neighbour pages in order, with every parameter, sorted, and without credentials', () => {
-  const made = headers(pageHeaders({ page: 2, perPage: 2 }, { total: 5, hasNext: true }, source));
+  const made = toHeaderRecord(pageHeaders({ page: 2, perPage: 2 }, { total: 5, hasNext: true }, source));
   const link = (page: number, rel: string): string =>
     `<${source.url}?id=a%2Fb&labels%5B%5D=x%20y&labels%5B%5D=z&page=${page}&per_page=2&sort=desc>; rel="${rel}"`;
   expect(made['link']).toBe([link(1, 'prev'), link(3, 'next'), link(1, 'first'), link(3, 'last')].join(', '));
@@ -26,7 +26,7 @@ it('links the neighbour pages in order, with every parameter, sorted, and withou
 });
 
 it('has empty texts for missing neighbour pages, and at least one page', () => {
-  const made = headers(pageHeaders({ page: 1, perPage: 20 }, { total: 0, hasNext: false }, source));
+  const made = toHeaderRecord(pageHeaders({ page: 1, perPage: 20 }, { total: 0, hasNext: false }, source));
   expect([made['x-prev-page'], made['x-next-page'], made['x-total-pages']]).toEqual(['', '', '1']);
   expect([...made['link']!.matchAll(/rel="(\w+)"/g)].map((match) => match[1])).toEqual(['first', 'last']);
 });
@@ -37,13 +37,13 @@ it.each([
   [13_000, ''],
 ])('stays within the headers that clients read, with a query of %i bytes', (length, rels) => {
   const long = { ...source, query: { search: 'x'.repeat(length) } };
-  const made = headers(pageHeaders({ page: 2, perPage: 2 }, { total: 5, hasNext: true }, long));
+  const made = toHeaderRecord(pageHeaders({ page: 2, perPage: 2 }, { total: 5, hasNext: true }, long));
   expect([...(made['link'] ?? '').matchAll(/rel="(\w+)"/g)].map((match) => match[1]).join(' ')).toBe(rels);
   expect(made['x-next-page']).toBe('3');
 });
 
 it('has no total past ten thousand rows', () => {
-  const made = headers(pageHeaders({ page: 3, perPage: 20 }, { total: null, hasNext: true }, source));
+  const made = toHeaderRecord(pageHeaders({ page: 3, perPage: 20 }, { total: null, hasNext: true }, source));
   expect(made).not.toHaveProperty('x-total');
   expect(made).not.toHaveProperty('x-total-pages');
   expect([...made['link']!.matchAll(/rel="(\w+)"/g)].map((match) => match[1])).toEqual(['prev', 'next', 'first']);

@@ -33,8 +33,8 @@ export const FIRST_PAGE: PageRequest = { page: 1, perPage: DEFAULT_PAGE_SIZE };
  */
 export function readPage(sent: (name: string) => unknown, isStrict = false): PageRequest {
   const problems: string[] = [];
-  const page = readNumber('page', sent('page'), 1, problems);
-  const perPage = readNumber('per_page', sent('per_page'), DEFAULT_PAGE_SIZE, problems);
+  const page = readPageNumber('page', sent('page'), 1, problems);
+  const perPage = readPageNumber('per_page', sent('per_page'), DEFAULT_PAGE_SIZE, problems);
   if (isStrict) {
     if (page < 1) problems.push('page does not have a valid value');
     if (perPage < 1) problems.push('per_page does not have a valid value');
@@ -44,7 +44,7 @@ export function readPage(sent: (name: string) => unknown, isStrict = false): Pag
   return { page: Math.max(page, 1), perPage: Math.min(perPage, MAX_PAGE_SIZE) };
 }
 
-function readNumber(name: string, raw: unknown, initial: number, problems: string[]): number {
+function readPageNumber(name: string, raw: unknown, initial: number, problems: string[]): number {
   if (raw === undefined || raw === null) return initial;
   const value = toInt(raw);
   if (value === INVALID) {
@@ -131,7 +131,7 @@ export function pageHeaders(
   const last = total === null ? null : Math.max(1, Math.ceil(total / perPage));
   const next = result.hasNext ? page + 1 : null;
   const previous = page > 1 && (last === null || page <= last) ? page - 1 : null;
-  const link = linkTo(source, perPage);
+  const link = createPageLinker(source, perPage);
   const toNext = next === null ? [] : [`<${link(next)}>; rel="next"`];
   const links = [
     ...(previous === null ? [] : [`<${link(previous)}>; rel="prev"`]),
@@ -163,15 +163,15 @@ export function keysetHeaders(
 ): string[] {
   if (next === null) return [];
   const more = toPairs({ pagination: 'keyset', per_page: perPage, ...next });
-  const pairs = [...repeatedPairs(source, KEYSET_NAMES), ...more];
-  return ['link', `<${source.url}?${encodeQuery(sortPairs(pairs))}>; rel="next"`];
+  const pairs = [...collectLinkPairs(source, KEYSET_NAMES), ...more];
+  return ['link', `<${source.url}?${encodeQuery(sortPairsByName(pairs))}>; rel="next"`];
 }
 
 /** Returns a function that builds the link to a page. Everything except the page number is built once. */
-function linkTo(source: LinkSource, perPage: number): (page: number) => string {
-  const pairs = repeatedPairs(source, PAGE_NAMES);
+function createPageLinker(source: LinkSource, perPage: number): (page: number) => string {
+  const pairs = collectLinkPairs(source, PAGE_NAMES);
   pairs.push(['per_page', String(perPage)]);
-  sortPairs(pairs);
+  sortPairsByName(pairs);
   const after = pairs.findIndex(([name]) => name > 'page');
   const before = encodeQuery(pairs.slice(0, after));
   const head = `${source.url}?${before}${before === '' ? '' : '&'}page=`;
@@ -183,7 +183,7 @@ function linkTo(source: LinkSource, perPage: number): (page: number) => string {
  * Returns the sent parameters and defaults, without credentials and the names in `position`. Path parameters have
  * precedence.
  */
-function repeatedPairs({ path, query, params }: LinkSource, position: ReadonlySet<string>): [string, string][] {
+function collectLinkPairs({ path, query, params }: LinkSource, position: ReadonlySet<string>): [string, string][] {
   const pairs = toPairs(path);
   for (const name of Object.keys(query)) {
     if (!(name in path) && !position.has(name) && !SECRETS.has(name)) addPairs(pairs, name, query[name]);
@@ -194,7 +194,7 @@ function repeatedPairs({ path, query, params }: LinkSource, position: ReadonlySe
   return pairs;
 }
 
-function sortPairs(pairs: [string, string][]): [string, string][] {
+function sortPairsByName(pairs: [string, string][]): [string, string][] {
   return pairs.sort(([a], [b]) => (a < b ? -1 : a > b ? 1 : 0));
 }
 

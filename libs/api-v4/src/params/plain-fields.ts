@@ -15,13 +15,13 @@ import { declareField } from './fields';
 import type { FieldForm } from './fields';
 import type { FieldOptions, Fields } from '../answers/presenter';
 
-type ParamsOf<P> = new () => P;
+type ParamsClass<P> = new () => P;
 
 /** Selects the plain fields that a parameter class gets. `hashes` are the parameter classes of its hash fields. */
 export interface PlainParams<T, When> {
   readonly when: When;
   readonly hashes?: {
-    readonly [K in keyof T as T[K] extends { readonly kind: 'hash' } ? K : never]: () => ParamsOf<
+    readonly [K in keyof T as T[K] extends { readonly kind: 'hash' } ? K : never]: () => ParamsClass<
       NonNullable<PlainInput<T, WhenSettable>[K & keyof PlainInput<T, WhenSettable>]>
     >;
   };
@@ -32,12 +32,12 @@ export interface PlainParams<T, When> {
  * `class ProjectFields extends withPlainFields(ProjectBasics, PROJECT_FIELDS, { when: 'always' }) {}`.
  */
 export function withPlainFields<B extends object, T extends PlainTable, When extends WhenSettable>(
-  base: ParamsOf<B>,
+  base: ParamsClass<B>,
   table: T,
   { when, hashes }: PlainParams<T, When>,
-): ParamsOf<B & PlainInput<T, When>> {
-  const classes: Readonly<Record<string, () => ParamsOf<object>>> = { ...hashes };
-  class WithPlainFields extends (base as ParamsOf<object>) {}
+): ParamsClass<B & PlainInput<T, When>> {
+  const classes: Readonly<Record<string, () => ParamsClass<object>>> = { ...hashes };
+  class WithPlainFields extends (base as ParamsClass<object>) {}
   for (const [name, row] of Object.entries(table)) {
     const isSwitch = row.kind === 'switch';
     if ((isSwitch ? 'always' : (row.options.settable ?? 'always')) !== when) continue;
@@ -47,7 +47,7 @@ export function withPlainFields<B extends object, T extends PlainTable, When ext
       name,
     );
   }
-  return WithPlainFields as ParamsOf<B & PlainInput<T, When>>;
+  return WithPlainFields as ParamsClass<B & PlainInput<T, When>>;
 }
 
 function toFieldCommon({ options: { nullable, alias, about, deprecated, by } }: PlainField): FieldCommon<unknown> {
@@ -63,7 +63,7 @@ function toFieldCommon({ options: { nullable, alias, about, deprecated, by } }: 
 
 function toFieldForm(
   { kind, options, values, items }: PlainField,
-  hash: (() => ParamsOf<object>) | undefined,
+  hash: (() => ParamsClass<object>) | undefined,
 ): FieldForm {
   const { min, max } = options;
   switch (kind) {
@@ -85,7 +85,7 @@ function toFieldForm(
 
 /** Answers that show a field: lists and single answers, or single answers only. */
 type AnswerForm = 'list' | 'detail';
-type ShownAt<F, At extends AnswerForm> = F extends { readonly options: infer O }
+type IsShownAt<F, At extends AnswerForm> = F extends { readonly options: infer O }
   ? O extends { readonly shown: false }
     ? false
     : (O extends { readonly in: 'detail' } ? 'detail' : 'list') extends At
@@ -94,37 +94,42 @@ type ShownAt<F, At extends AnswerForm> = F extends { readonly options: infer O }
   : At extends 'list'
     ? true
     : false;
-type ShownNames<T, At extends AnswerForm> = { [K in keyof T]: ShownAt<T[K], At> extends true ? K : never }[keyof T] &
+type ShownFieldNames<T, At extends AnswerForm> = {
+  [K in keyof T]: IsShownAt<T[K], At> extends true ? K : never;
+}[keyof T] &
   string;
 type Audiences<T, At extends AnswerForm> = {
-  [K in ShownNames<T, At>]: T[K] extends { readonly options: { readonly shown: infer To extends string } } ? To : never;
-}[ShownNames<T, At>];
+  [K in ShownFieldNames<T, At>]: T[K] extends { readonly options: { readonly shown: infer To extends string } }
+    ? To
+    : never;
+}[ShownFieldNames<T, At>];
 
 type ShownField<Row> = readonly [FieldType<never>, (row: Row) => unknown, FieldOptions<Row, undefined>];
-type When<Row> = NonNullable<FieldOptions<Row, undefined>['when']>;
+type ShownCondition<Row> = NonNullable<FieldOptions<Row, undefined>['when']>;
 
 /** A row with the columns and settings of a table of plain fields. */
 export type PlainRow<T> = Readonly<PlainColumns<T>> & { readonly settings: Partial<PlainSettings<T>> };
 
 /**
  * Returns the presenter fields of plain fields, to be spread among those of a presenter; a field that was listed before
- * keeps its earlier position. Settings that are not stored show their defaults.
- * Shape: `shownPlainFields<ProjectRow>()(PROJECT_FIELDS, 'list', { maintainers: administers })`. The third argument has
- * a condition for each audience that the table names in `shown`; the last one has the types of hashes.
+ * keeps its earlier position. Settings that are not stored show their defaults. Example:
+ * `shownPlainFields<ProjectRow>()(PROJECT_FIELDS, 'list', { maintainers: administers })`.
+ * The third argument has a condition for each audience that the table names in `shown`. The last one has the types of
+ * hashes.
  */
 export function shownPlainFields<Row>() {
   return <T extends PlainTable, At extends AnswerForm>(
     table: Row extends PlainRow<T> ? T : never,
     at: At,
-    audiences: { readonly [To in Audiences<T, At>]: When<Row> },
+    audiences: { readonly [To in Audiences<T, At>]: ShownCondition<Row> },
     hashes: Readonly<Record<string, FieldType<never>>> = {},
-  ): Fields<Row, undefined, Record<ShownNames<T, At>, unknown>> => {
-    const conditions: Readonly<Record<string, When<Row>>> = audiences;
-    const valueOf = columnGetters<Row>(table);
+  ): Fields<Row, undefined, Record<ShownFieldNames<T, At>, unknown>> => {
+    const conditions: Readonly<Record<string, ShownCondition<Row>>> = audiences;
+    const valueOf = createGetterFactory<Row>(table);
     const fields: Record<string, ShownField<Row>> = {};
     for (const [name, row] of Object.entries<PlainField | PlainSwitch>(table)) {
       if (row.kind === 'switch') {
-        if (at === 'list') fields[name] = shownSwitch(row, valueOf(row.of));
+        if (at === 'list') fields[name] = toShownSwitchField(row, valueOf(row.of));
         continue;
       }
       const { shown, in: place = 'list', deprecated } = row.options;
@@ -137,12 +142,12 @@ export function shownPlainFields<Row>() {
       ];
     }
     // The compiler loses the names of the table in the loop.
-    return fields as unknown as Fields<Row, undefined, Record<ShownNames<T, At>, unknown>>;
+    return fields as unknown as Fields<Row, undefined, Record<ShownFieldNames<T, At>, unknown>>;
   };
 }
 
 /** Returns getters for columns and settings; a setting that is not stored has its default. */
-function columnGetters<Row>(table: PlainTable): (name: string) => (row: Row) => unknown {
+function createGetterFactory<Row>(table: PlainTable): (name: string) => (row: Row) => unknown {
   const defaults: ReadonlyMap<string, unknown> = new Map(Object.entries(plainDefaults(table)));
   return (name) => {
     if (!defaults.has(name)) return (row) => (row as Readonly<Record<string, unknown>>)[name];
@@ -155,7 +160,7 @@ export function pickFields<F extends object, N extends keyof F>(fields: F, ...na
   return Object.fromEntries(names.map((name) => [name, fields[name]])) as Pick<F, N>;
 }
 
-function shownSwitch<Row>(
+function toShownSwitchField<Row>(
   { of, off, shownAsDeprecated }: PlainSwitch,
   valueOf: (row: Row) => unknown,
 ): ShownField<Row> {

@@ -51,8 +51,8 @@ export function readQuery(text: string): RawParams {
 /** Replaces Fastify's body parsers. JSON of internal routes (`/internal/`) is parsed at once, other bodies later. */
 export function registerParsers(instance: FastifyInstance): void {
   instance.removeAllContentTypeParsers();
-  const take = (kind: UnreadBody['kind']) => (request: FastifyRequest, content: string, done: Done) => {
-    if (kind === 'json' && request.raw.url?.startsWith('/internal/')) return parseNow(content, done);
+  const take = (kind: UnreadBody['kind']) => (request: FastifyRequest, content: string, done: ParserCallback) => {
+    if (kind === 'json' && request.raw.url?.startsWith('/internal/')) return parseJsonBody(content, done);
     done(null, new UnreadBody(kind, content, request.headers['content-type'] ?? ''));
   };
   instance.addContentTypeParser(/^application\/([\w.-]+\+)?json\b/i, { parseAs: 'string' }, take('json'));
@@ -84,7 +84,7 @@ export function localBody({ method, url, headers, body }: LocalRequest, limit: n
   const content = body?.toString() ?? '';
   if (!url.startsWith('/internal/')) return new UnreadBody(kind, content, type);
   // Other services send valid JSON objects.
-  return kind === 'json' ? readJson(content) : NEEDS_HTTP;
+  return kind === 'json' ? readJsonParams(content) : NEEDS_HTTP;
 }
 
 /** Disables body parsing in a scope whose routes read bodies as streams. */
@@ -93,11 +93,11 @@ export function registerStreams(scope: FastifyInstance): void {
   scope.addContentTypeParser('*', (_request, _payload, done) => done(null));
 }
 
-type Done = (error: Error | null, body?: unknown) => void;
+type ParserCallback = (error: Error | null, body?: unknown) => void;
 
-function parseNow(content: string, done: Done): void {
+function parseJsonBody(content: string, done: ParserCallback): void {
   try {
-    done(null, readJson(content));
+    done(null, readJsonParams(content));
   } catch (error) {
     done(error as Error);
   }
@@ -112,8 +112,8 @@ export function readBody(request: ApiRequest, limit: number): ParsedBody | Promi
   if (body instanceof UnreadBody) {
     if (body.content === '') return NO_BODY;
     refuseOtherCharsets(request);
-    if (body.kind === 'json') return { params: readJson(body.content), files: {} };
-    if (body.kind === 'form') return { params: readForm(body.content), files: {} };
+    if (body.kind === 'json') return { params: readJsonParams(body.content), files: {} };
+    if (body.kind === 'form') return { params: readFormParams(body.content), files: {} };
     throw new UnsupportedMediaType(body.mediaType);
   }
   if (!isMultipart(request)) return NO_BODY;
@@ -155,14 +155,14 @@ export function digestBody({ body }: ApiRequest, { params, files }: ParsedBody):
   return digest.digest();
 }
 
-function readForm(content: string): RawParams {
+function readFormParams(content: string): RawParams {
   const params = readUrlEncoded(content);
   if (isJsonWithSudo(content)) params['sudo'] ??= content;
   return params;
 }
 
 /** Parses a JSON object. Empty content and `null` are an empty object. Errors: MalformedBody. */
-function readJson(content: string): RawParams {
+function readJsonParams(content: string): RawParams {
   if (content.trim() === '') return NO_PARAMS;
   let value: unknown;
   try {
@@ -171,17 +171,17 @@ function readJson(content: string): RawParams {
     throw new MalformedBody();
   }
   if (value === null) return NO_PARAMS;
-  if (!isRecord(value) || isDeeper(value, MAX_JSON_DEPTH)) throw new MalformedBody();
+  if (!isRecord(value) || isNestedDeeper(value, MAX_JSON_DEPTH)) throw new MalformedBody();
   // JSON.parse keeps the last of several values with the same name, which could be a blank `sudo`.
   const isBlank = Object.keys(value).some((name) => isLikeSudo(name) && isBlankSudo(value[name]));
   if (isBlank) value['sudo'] = findEffectiveSudo(content);
   return value;
 }
 
-function isDeeper(value: unknown, levels: number): boolean {
+function isNestedDeeper(value: unknown, levels: number): boolean {
   if (typeof value !== 'object' || value === null) return false;
   if (levels === 0) return true;
-  for (const item of Object.values(value)) if (isDeeper(item, levels - 1)) return true;
+  for (const item of Object.values(value)) if (isNestedDeeper(item, levels - 1)) return true;
   return false;
 }
 
@@ -194,19 +194,19 @@ async function readMultipart(request: FastifyRequest, limit: number): Promise<Pa
   request.raw.on('data', (chunk: Buffer) => headers.addChunk(chunk));
   try {
     for await (const part of request.parts({ limits })) {
-      if (part.type === 'file') left -= await keepFile(part, files);
-      else left -= keepText(part, params);
+      if (part.type === 'file') left -= await storeFilePart(part, files);
+      else left -= storeTextPart(part, params);
       if (left < 0) throw new TooLarge();
     }
   } catch (error) {
-    throw multipartError(error);
+    throw toMultipartError(error);
   }
   // Adds a `sudo` that the parser missed, so that it is refused like any unread one.
   if (headers.hasSudo && !Object.keys({ ...params, ...files }).some(isLikeSudo)) params['sudo'] = 'a part';
   return { params, files };
 }
 
-async function keepFile(part: MultipartFile, files: Record<string, UploadedFile>): Promise<number> {
+async function storeFilePart(part: MultipartFile, files: Record<string, UploadedFile>): Promise<number> {
   const bytes = await part.toBuffer();
   // A form sends a part with an empty file name when no file was chosen; a part with bytes may have no file name.
   // A part named `sudo` is kept in any case, to be refused.
@@ -215,14 +215,14 @@ async function keepFile(part: MultipartFile, files: Record<string, UploadedFile>
   return bytes.length;
 }
 
-function keepText(part: MultipartValue, params: RawParams): number {
+function storeTextPart(part: MultipartValue, params: RawParams): number {
   if (part.valueTruncated) throw new TooLarge();
   const text = typeof part.value === 'string' ? part.value : JSON.stringify(part.value);
   addPair(params, part.fieldname, text);
   return text.length;
 }
 
-function multipartError(error: unknown): unknown {
+function toMultipartError(error: unknown): unknown {
   if (error instanceof TooLarge || error instanceof InvalidParameters) return error;
   const status = (error as { statusCode?: number }).statusCode;
   return status === 413 ? new TooLarge() : new MalformedBody();

@@ -11,7 +11,7 @@ const IS_PLAIN = /^[\w.[\]-]*$/;
 /** Whether a parameter name means `sudo`, in any spelling or encoding. No other parameter has a similar name. */
 export function isLikeSudo(name: string): boolean {
   if (LIKE_SUDO.test(name)) return true;
-  return !IS_PLAIN.test(name) && LIKE_SUDO.test(normalizedName(name));
+  return !IS_PLAIN.test(name) && LIKE_SUDO.test(normalizeName(name));
 }
 
 /** Encoded word of RFC 2047, as some tools write names of parts. Blanks between two encoded words are dropped. */
@@ -20,20 +20,20 @@ const QUOTED_BYTE = /=([0-9a-f]{2})/gi;
 const BYTE = /%([0-9a-f]{2})/gi;
 /** Invisible characters: control and format characters (including the NUL bytes of UTF-16), backslashes and accents. */
 const INVISIBLE = /[\p{C}\p{M}\\]/gu;
-function normalizedName(name: string): string {
+function normalizeName(name: string): string {
   const worded = name.replace(ENCODED_WORD, (_, how: string, word: string) =>
-    how.toLowerCase() === 'b' ? fromBase64(word) : word.replace(QUOTED_BYTE, byte),
+    how.toLowerCase() === 'b' ? decodeBase64(word) : word.replace(QUOTED_BYTE, hexToCharacter),
   );
-  const once = worded.replace(BYTE, byte);
+  const once = worded.replace(BYTE, hexToCharacter);
   return once.normalize('NFKD').replace(INVISIBLE, '');
 }
 
-const byte = (_: string, hex: string): string => String.fromCharCode(parseInt(hex, 16));
-const fromBase64 = (text: string): string => Buffer.from(text, 'base64').toString('latin1');
+const hexToCharacter = (_: string, hex: string): string => String.fromCharCode(parseInt(hex, 16));
+const decodeBase64 = (text: string): string => Buffer.from(text, 'base64').toString('latin1');
 
 /**
- * Refuses requests with a `sudo` that the gateway did not read. The gateway reads few spellings; a request with another
- * one means to act as another user and must not be executed as the caller. Shape: parameters by name.
+ * Refuses requests with a `sudo` that the gateway did not read. The gateway reads few spellings. A request with another
+ * one means to act as another user and must not be executed as the caller. `sources` are parameters by name.
  * Errors: InvalidParameters. Source: reference identity-and-import 1.4.
  */
 export function refuseUnreadSudo({ isBySudo }: Viewer, ...sources: readonly Readonly<Record<string, unknown>>[]): void {
@@ -64,8 +64,7 @@ const MARK = '\0';
 
 /**
  * Returns the values of every `sudo` of a JSON object, in any spelling. A parser keeps only the last of a repeated
- * name.
- * Shape: `content` is valid JSON, so a string before a colon is a name.
+ * name. `content` must be valid JSON, so that a string before a colon is a name.
  */
 export function findSudoValues(content: string): readonly unknown[] {
   const numbered = content.replace(STRING, (found: string, colon: string | undefined, at: number) => {
@@ -98,14 +97,14 @@ export class PartHeaders {
 
   addChunk(chunk: Buffer): void {
     const text = this.tail + chunk.toString('latin1');
-    this.hasSudo ||= (text.match(NAMED_PART) ?? []).some(namesSudo);
+    this.hasSudo ||= (text.match(NAMED_PART) ?? []).some(isPartNamedSudo);
     this.tail = text.slice(-OVERLAP);
   }
 }
 
 /** Whether a part header names `sudo`. A name in pieces (`name*0=su; name*1=do`) is joined by their numbers. */
-function namesSudo(head: string): boolean {
-  const pieces = [...head.matchAll(NAME)].map(([, at, value]) => ({
+function isPartNamedSudo(partHeader: string): boolean {
+  const pieces = [...partHeader.matchAll(NAME)].map(([, at, value]) => ({
     at: Number(at || 0),
     name: parseFieldName(value!),
   }));
@@ -118,5 +117,5 @@ function parseFieldName(value: string): string {
   const bare = value.replace(/^"|"$/g, '');
   const [coding, characters] = CODED.exec(bare) ?? [''];
   const name = bare.slice(coding.length);
-  return characters?.toLowerCase() === 'base64' ? fromBase64(name) : name;
+  return characters?.toLowerCase() === 'base64' ? decodeBase64(name) : name;
 }

@@ -11,13 +11,13 @@ interface Document {
   components: { schemas: Record<string, unknown> };
 }
 const endpoints = [...endpointsOf(WidgetsController), ...endpointsOf(OddsController)];
-const make = (): Document => openApiDocument({ service: 'package', version: '1.2.3', endpoints }) as Document;
+const createDocument = (): Document => openApiDocument({ service: 'package', version: '1.2.3', endpoints }) as Document;
 const folder = mkdtempSync(join(tmpdir(), 'openapi-'));
 afterAll(() => rmSync(folder, { recursive: true }));
 
 it('is valid OpenAPI 3.1', () => {
   const file = join(folder, 'valid.json');
-  writeFileSync(file, JSON.stringify(make()));
+  writeFileSync(file, JSON.stringify(createDocument()));
   // The validator is an ES module, which jest does not load.
   const script = `import { Validator } from '@seriousme/openapi-schema-validator';
     const result = await new Validator().validate(process.argv[1]);
@@ -29,7 +29,7 @@ it('is valid OpenAPI 3.1', () => {
 });
 
 it('documents the source, permission and answers of each operation', () => {
-  const create = make().paths['/api/v4/projects/{id}/widgets']!['post']!;
+  const create = createDocument().paths['/api/v4/projects/{id}/widgets']!['post']!;
   expect(create).toMatchObject({
     summary: 'Adds a widget.',
     'x-rookery-source': 'a test',
@@ -50,11 +50,11 @@ it('documents the source, permission and answers of each operation', () => {
   expect(create['responses']).toMatchObject({ '404': { $ref: '#/components/responses/NotFound' } });
   const body = create['requestBody'] as { content: Record<string, { schema: unknown }> };
   expect(Object.keys(body.content)).toEqual(['application/json', 'application/x-www-form-urlencoded']);
-  const picture = make().paths['/api/v4/projects/{id}/widgets/picture']!['put']!;
+  const picture = createDocument().paths['/api/v4/projects/{id}/widgets/picture']!['put']!;
   expect(picture['requestBody']).toMatchObject({ content: { 'multipart/form-data': {} } });
   expect(picture).toMatchObject({ 'x-rookery-body-limit': 2048, 'x-rookery-deadline-ms': 60_000 });
   expect(create).not.toHaveProperty('x-rookery-deadline-ms');
-  const face = make().paths['/api/v4/projects/{id}/widgets/face']!['put']!;
+  const face = createDocument().paths['/api/v4/projects/{id}/widgets/face']!['put']!;
   const formOf = (avatar: object): object => ({ schema: { type: 'object', properties: { avatar } } });
   const noFile = { type: ['string', 'null'], maxLength: 0, description: 'Empty: the file is removed.' };
   expect(face['requestBody']).toEqual({
@@ -71,7 +71,7 @@ it('documents the source, permission and answers of each operation', () => {
 });
 
 it('documents lists, aliases, and each schema once', () => {
-  const { paths, components } = make();
+  const { paths, components } = createDocument();
   const list = paths['/api/v4/projects/{id}/widgets']!['get']! as { parameters: { name?: string; $ref?: string }[] };
   const shared = ['Page', 'PerPage', 'Pagination', 'Cursor', 'IdAfter', 'IdBefore', 'Sudo'];
   expect(list.parameters.map((parameter) => parameter.name ?? parameter.$ref)).toEqual([
@@ -119,15 +119,15 @@ it('names operations, and tags them with the noun of their wing', () => {
 });
 
 it('documents that anonymous callers are accepted', () => {
-  const bytes = make().paths['/-/bytes']!['get']!;
+  const bytes = createDocument().paths['/-/bytes']!['get']!;
   expect(bytes['security']).toContainEqual({});
   expect(bytes['security']).toContainEqual({ bearer: ['read_api'] });
 });
 
 it('has sorted keys, and is written only when it has changed', async () => {
   const file = join(folder, 'openapi.json');
-  expect(await writeOpenApi(file, make())).toBe(true);
-  expect(await writeOpenApi(file, make())).toBe(false);
+  expect(await writeOpenApi(file, createDocument())).toBe(true);
+  expect(await writeOpenApi(file, createDocument())).toBe(false);
   const keys = Object.keys((JSON.parse(readFileSync(file, 'utf8')) as Document).paths);
   expect(keys).toEqual([...keys].sort());
 });

@@ -425,7 +425,7 @@ describe('a body', () => {
 });
 
 const utf16 = (text: string): Buffer => Buffer.from(text, 'utf16le');
-const same = (body: unknown): never => body as never;
+const asBody = (body: unknown): never => body as never;
 
 describe('sudo that the gateway did not act on', () => {
   const post = (viewer: Viewer = admin) => app.as(viewer).post('/api/v4/projects/1/widgets');
@@ -531,7 +531,7 @@ describe('sudo that the gateway did not act on', () => {
     ],
     ['a name with a NUL', FORM, Buffer.from('su%00do=olu'), 400, 'parameters are not encoded correctly'],
   ])('is not searched for in other encodings, which are refused: %s', async (_, type, content, status, problem) => {
-    const sent = await post().query('title=x').set('content-type', type).serialize(same).send(content);
+    const sent = await post().query('title=x').set('content-type', type).serialize(asBody).send(content);
     const error = status === 415 ? `The provided content-type '${type}' is not supported.` : problem;
     expect([sent.status, sent.body]).toEqual([status, { error }]);
     expect(error).toContain(problem);
@@ -541,7 +541,7 @@ describe('sudo that the gateway did not act on', () => {
     'is not searched for in an encoded %s, which is refused',
     async (type) => {
       const coded = post().query('title=x').set({ 'content-type': type, 'content-encoding': 'base64' });
-      const sent = await coded.serialize(same).send(Buffer.from(Buffer.from('sudo=olu').toString('base64')));
+      const sent = await coded.serialize(asBody).send(Buffer.from(Buffer.from('sudo=olu').toString('base64')));
       const error = `The provided content-type '${type}, base64' is not supported.`;
       expect([sent.status, sent.body]).toEqual([415, { error }]);
     },

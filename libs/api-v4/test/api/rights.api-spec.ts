@@ -8,23 +8,23 @@ const TITLE = { title: 'x' };
 
 let app: TestApp;
 let callers: Callers;
-const start = async (freshMs: string): Promise<void> => {
+const startApp = async (freshMs: string): Promise<void> => {
   app = await startTestApp({ service: 'package', module: WidgetsModule, env: { REQUEST_RIGHTS_MS: freshMs } });
   callers = app.get(Callers);
 };
 afterEach(() => app.close());
 
-const read = (viewer = makeViewer({ userId: 20 })) =>
+const readWidget = (viewer = makeViewer({ userId: 20 })) =>
   app.as(viewer, { isUncounted: true }).get('/api/v4/projects/1/widgets/1');
-const write = (viewer = makeViewer({ userId: 20 })) =>
+const createWidget = (viewer = makeViewer({ userId: 20 })) =>
   app.as(viewer, { isUncounted: true }).post('/api/v4/projects/1/widgets').send(TITLE);
 
 describe('a request that exceeds the recheck interval', () => {
-  beforeEach(() => start('0'));
+  beforeEach(() => startApp('0'));
 
   it('is executed if the claims of its context still hold', async () => {
-    await read().expect(200);
-    await write(makeViewer({ userId: 20, tokenId: 70, scopes: ['api'], impersonatorId: 5 })).expect(201);
+    await readWidget().expect(200);
+    await createWidget(makeViewer({ userId: 20, tokenId: 70, scopes: ['api'], impersonatorId: 5 })).expect(201);
     expect(callers.asked.at(-1)).toEqual({
       user_id: 20,
       token_id: 70,
@@ -60,7 +60,7 @@ describe('a request that exceeds the recheck interval', () => {
     [{ version: 7, epoch: 'another', outcome: 'holds' }, 503, { message: '503 Service Unavailable' }],
   ])('changes nothing when identity answers %j', async (answer, status, body) => {
     callers.answer = answer;
-    for (const request of [read(), write()]) {
+    for (const request of [readWidget(), createWidget()]) {
       const refused = await request;
       expect([refused.status, refused.body]).toEqual([status, body]);
     }
@@ -68,7 +68,7 @@ describe('a request that exceeds the recheck interval', () => {
 
   it('is refused with 503 when identity cannot be asked', async () => {
     callers.confirm = () => Promise.reject(Object.assign(new Error('no'), { code: 'ECONNREFUSED' }));
-    await read().expect(503);
+    await readWidget().expect(503);
   });
 
   it('is not rechecked with identity for an anonymous caller', async () => {
@@ -86,7 +86,7 @@ describe('a request that exceeds the recheck interval', () => {
       return Promise.resolve({ ...at, outcome: 'holds' });
     };
     try {
-      await read().expect(status);
+      await readWidget().expect(status);
     } finally {
       Object.assign(LEVELS, { 20: was });
     }
@@ -94,15 +94,15 @@ describe('a request that exceeds the recheck interval', () => {
 });
 
 it('a request within the recheck interval is not rechecked', async () => {
-  await start('60000');
+  await startApp('60000');
   callers.answer = { ...at, outcome: 'revoked' };
-  await read().expect(200);
-  await write().expect(201);
+  await readWidget().expect(200);
+  await createWidget().expect(201);
   expect(callers.asked).toEqual([]);
 });
 
 it('a write that fails after its commit is answered 502 without Retry-After', async () => {
-  await start('60000');
+  await startApp('60000');
   const lost = { title: 'lost after its commit' };
   const answer = await app
     .as(makeViewer({ userId: 20 }))
@@ -119,7 +119,7 @@ describe('a request that is refused at the directory version of the gateway', ()
   const known = { ...LEVELS };
   beforeEach(async () => {
     Object.assign(newer, { version: null, learn: () => undefined, asked: 0 });
-    await start('60000');
+    await startApp('60000');
   });
   afterEach(() => {
     for (const id of Object.keys(LEVELS)) delete (LEVELS as Record<string, number>)[id];
@@ -133,18 +133,18 @@ describe('a request that is refused at the directory version of the gateway', ()
     ['a higher access level', 10],
   ])('is authorized again at the version of identity: %s', async (_, id) => {
     learning(id, 20);
-    await write(makeViewer({ userId: id })).expect(201);
-    await read(makeViewer({ userId: id })).expect(200);
+    await createWidget(makeViewer({ userId: id })).expect(201);
+    await readWidget(makeViewer({ userId: id })).expect(200);
     expect(newer.asked).toBe(1);
   });
 
   it('stays refused if identity has no newer version, or refuses at that version too', async () => {
-    await read(makeViewer({ userId: 77 })).expect(404);
-    await write(makeViewer({ userId: 10 })).expect(403);
+    await readWidget(makeViewer({ userId: 77 })).expect(404);
+    await createWidget(makeViewer({ userId: 10 })).expect(403);
     await app.as(anonymousViewer()).get('/api/v4/projects/1/widgets/1').expect(404);
     Object.assign(newer, { version: 8 });
-    await read(makeViewer({ userId: 77 })).expect(404);
-    await write(makeViewer({ userId: 10 })).expect(403);
+    await readWidget(makeViewer({ userId: 77 })).expect(404);
+    await createWidget(makeViewer({ userId: 10 })).expect(403);
     expect(newer.asked).toBe(5);
   });
 

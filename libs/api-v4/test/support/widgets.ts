@@ -79,7 +79,7 @@ export const newer: { version: number | null; learn: () => void; asked: number }
   learn: () => undefined,
   asked: 0,
 };
-function newestOf({ directory }: Viewer): Promise<Viewer['directory'] | null> {
+function lookUpNewestPosition({ directory }: Viewer): Promise<Viewer['directory'] | null> {
   newer.asked += 1;
   if (newer.version === null) return Promise.resolve(null);
   newer.learn();
@@ -98,7 +98,7 @@ const resolver: ScopeResolver = {
   },
   findGroup: () => Promise.resolve(null),
   requireFresh: () => Promise.resolve(),
-  newestPosition: (viewer: Viewer) => newestOf(viewer),
+  newestPosition: (viewer: Viewer) => lookUpNewestPosition(viewer),
 };
 
 const widget = presenter<Widget>('Widget').fields({

@@ -16,7 +16,7 @@ const DAY = 24 * 60 * 60 * 1000;
 const LONG_AGO = new Date(Date.now() - 2 * DAY);
 
 /** Chunks of uneven sizes, as a network delivers them. */
-function sourceOf(content: Buffer): Readable {
+function chunkedSource(content: Buffer): Readable {
   function* chunks(): Generator<Buffer> {
     for (let at = 0, size = 1; at < content.length; at += size, size = ((size * 7) % 65_521) + 1) {
       yield content.subarray(at, at + size);
@@ -25,8 +25,8 @@ function sourceOf(content: Buffer): Readable {
   return Readable.from(chunks(), { objectMode: false });
 }
 
-/** Yields bytes for ever until it is destroyed. Shape: `read` is the number of bytes that were taken. */
-function endless(): { source: Readable; read: () => number } {
+/** Yields bytes forever until it is destroyed. `read` returns the number of bytes that it produced. */
+function endlessSource(): { source: Readable; read: () => number } {
   let read = 0;
   const source = new Readable({
     read() {
@@ -39,7 +39,7 @@ function endless(): { source: Readable; read: () => number } {
 
 const sha256 = (content: Buffer): string => createHash('sha256').update(content).digest('hex');
 
-async function contentOf(body: Readable): Promise<Buffer> {
+async function readContent(body: Readable): Promise<Buffer> {
   const chunks: Buffer[] = [];
   for await (const chunk of body as AsyncIterable<Buffer>) chunks.push(chunk);
   return Buffer.concat(chunks);
@@ -55,7 +55,7 @@ describe.each([
   });
   afterEach(() => backend.close());
 
-  const put = (content: Buffer) => backend.blobs.put(sourceOf(content), { maxBytes: 64 * MIB });
+  const put = (content: Buffer) => backend.blobs.put(chunkedSource(content), { maxBytes: 64 * MIB });
   const nothingIsLeft = async () => expect([await backend.names(), await backend.unfinished()]).toEqual([[], []]);
   const putOld = async (content: Buffer): Promise<string> => {
     const { key } = await put(content);
@@ -68,7 +68,7 @@ describe.each([
       'stores %i bytes and computes their digests',
       async (size) => {
         const content = randomBytes(size);
-        const stored = await backend.blobs.put(sourceOf(content), { maxBytes: size, digests: DIGESTS });
+        const stored = await backend.blobs.put(chunkedSource(content), { maxBytes: size, digests: DIGESTS });
         const digests = ['md5', 'sha1', 'sha256', 'sha512'].map((name) => [
           name,
           createHash(name).update(content).digest('hex'),
@@ -78,21 +78,24 @@ describe.each([
         expect(stored).toEqual(wanted);
         const { body, ...rest } = await backend.blobs.open(stored.key);
         expect(rest).toEqual({ start: 0, end: size - 1, size });
-        expect(sha256(await contentOf(body))).toBe(stored.key);
+        expect(sha256(await readContent(body))).toBe(stored.key);
         expect((await backend.blobs.stat(stored.key)).size).toBe(size);
         expect([await backend.names(), await backend.unfinished()]).toEqual([[`files/${stored.key}`], []]);
       },
     );
 
     it('computes sha256 alone when no other digest is wanted, and BLAKE2b as RFC 7693 does', async () => {
-      const stored = await backend.blobs.put(sourceOf(Buffer.from('abc')), { maxBytes: 3 });
+      const stored = await backend.blobs.put(chunkedSource(Buffer.from('abc')), { maxBytes: 3 });
       expect(Object.keys(stored).sort()).toEqual(['key', 'sha256', 'size']);
-      const more = await backend.blobs.put(sourceOf(Buffer.from('abc')), { maxBytes: 3, digests: ['blake2b-256'] });
+      const more = await backend.blobs.put(chunkedSource(Buffer.from('abc')), {
+        maxBytes: 3,
+        digests: ['blake2b-256'],
+      });
       expect(more['blake2b-256']).toBe('bddd813c634239723171ef3fee98579b94964e3bb1cb3e427262c8c068d52319');
     });
 
     it.each([1000, 7 * MIB])('refuses a source with more than %i bytes and stops reading it', async (maxBytes) => {
-      const { source, read } = endless();
+      const { source, read } = endlessSource();
       await expect(backend.blobs.put(source, { maxBytes })).rejects.toMatchObject({ reason: 'too large' });
       expect(source.destroyed).toBe(true);
       expect(read()).toBeLessThan(maxBytes + MIB);
@@ -104,7 +107,7 @@ describe.each([
       ['with an error', new Error('the client went away')],
     ])('leaves nothing of a source that is destroyed %s', async (_what, error) => {
       for (const after of [0, 100_000, 12 * MIB]) {
-        const { source, read } = endless();
+        const { source, read } = endlessSource();
         const stored = backend.blobs.put(source, { maxBytes: 1024 * MIB });
         stored.catch(() => undefined);
         await until(() => read() >= after);
@@ -116,20 +119,20 @@ describe.each([
 
     it('leaves nothing of a source that its caller aborts, before and while it is read', async () => {
       const stop = new AbortController();
-      const { source, read } = endless();
+      const { source, read } = endlessSource();
       const stored = backend.blobs.put(source, { maxBytes: 1024 * MIB, signal: stop.signal });
       stored.catch(() => undefined);
       await until(() => read() >= 6 * MIB);
       stop.abort(new Error('no longer wanted'));
       await expect(stored).rejects.toThrow('no longer wanted');
-      const late = endless().source;
+      const late = endlessSource().source;
       await expect(backend.blobs.put(late, { maxBytes: 1, signal: stop.signal })).rejects.toThrow('no longer wanted');
       expect([source.destroyed, late.destroyed]).toEqual([true, true]);
       await nothingIsLeft();
     });
 
     it.each([-1, 0.5, Number.NaN, Infinity, 100 * 1024 ** 3 + 1])('refuses a limit of %d bytes', async (maxBytes) => {
-      const source = sourceOf(Buffer.from('x'));
+      const source = chunkedSource(Buffer.from('x'));
       await expect(backend.blobs.put(source, { maxBytes })).rejects.toThrow(RangeError);
       expect(source.destroyed).toBe(true);
     });
@@ -139,7 +142,7 @@ describe.each([
       const stored = await Promise.all(Array.from({ length: 50 }, () => put(content)));
       expect(new Set(stored.map(({ key }) => key))).toEqual(new Set([sha256(content)]));
       expect(await backend.names()).toEqual([`files/${sha256(content)}`]);
-      expect(await contentOf((await backend.blobs.open(sha256(content))).body)).toEqual(content);
+      expect(await readContent((await backend.blobs.open(sha256(content))).body)).toEqual(content);
     });
   });
 
@@ -161,7 +164,7 @@ describe.each([
       [{ start: 8, end: 1000 }, '89', 8, 9],
     ])('%j is %s', async (range, text, first, last) => {
       const { body, start: from, end, size } = await backend.blobs.open(key, range);
-      expect([(await contentOf(body)).toString(), from, end, size]).toEqual([text, first, last, 10]);
+      expect([(await readContent(body)).toString(), from, end, size]).toEqual([text, first, last, 10]);
     });
 
     it.each([
@@ -181,7 +184,7 @@ describe.each([
       const empty = await put(Buffer.alloc(0));
       await expect(backend.blobs.open(empty.key, { start: 0 })).rejects.toMatchObject({ reason: 'range' });
       const { body, ...rest } = await backend.blobs.open(empty.key);
-      expect([rest, await contentOf(body)]).toEqual([{ start: 0, end: -1, size: 0 }, Buffer.alloc(0)]);
+      expect([rest, await readContent(body)]).toEqual([{ start: 0, end: -1, size: 0 }, Buffer.alloc(0)]);
     });
 
     it('is read into memory up to 16 MiB', async () => {
@@ -313,7 +316,7 @@ describe.each([
       await backend.store.remove(`removing/${key}.other`);
       await stored;
       expect(await backend.names()).toEqual([`files/${key}`]);
-      expect(await contentOf((await backend.blobs.open(key)).body)).toEqual(content);
+      expect(await readContent((await backend.blobs.open(key)).body)).toEqual(content);
     });
 
     it.each([
@@ -344,9 +347,9 @@ describe.each([
         const sweeps = [0, 1].map(() => backend.blobs.sweep({ findReferenced: nothing }));
         for (let turns = 0; turns < round * 3; turns += 1) await turn();
         await put(content);
-        expect(await contentOf((await backend.blobs.open(key)).body)).toEqual(content);
+        expect(await readContent((await backend.blobs.open(key)).body)).toEqual(content);
         await Promise.all(sweeps);
-        expect(await contentOf((await backend.blobs.open(key)).body)).toEqual(content);
+        expect(await readContent((await backend.blobs.open(key)).body)).toEqual(content);
       }
     });
   });

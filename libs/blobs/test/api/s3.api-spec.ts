@@ -23,7 +23,7 @@ function storeAt(url: string, limits = LIMITS, credentials = CREDENTIALS): S3Sto
   return new S3Store(parseBlobsUrl(url) as { kind: 's3' } & S3Place, credentials, limits);
 }
 
-async function failsAt(url: string, limits = LIMITS, credentials = CREDENTIALS): Promise<void> {
+async function expectUnavailable(url: string, limits = LIMITS, credentials = CREDENTIALS): Promise<void> {
   const blobs = new BlobStorage(storeAt(url, limits, credentials));
   const key = 'a'.repeat(64);
   const unavailable = { name: 'BlobError', reason: 'unavailable' };
@@ -67,7 +67,7 @@ describe('a server', () => {
   it('that is away is unavailable', async () => {
     const gone = await startS3Server();
     await gone.close();
-    await failsAt(gone.url);
+    await expectUnavailable(gone.url);
   });
 
   it('that accepts connections and never answers is unavailable', async () => {
@@ -75,13 +75,13 @@ describe('a server', () => {
     const silent = createServer((socket) => sockets.push(socket.on('error', () => undefined)));
     await new Promise<void>((resolve) => silent.listen(0, '127.0.0.1', resolve));
     const { port } = silent.address() as AddressInfo;
-    await failsAt(server.url.replace(String(server.port), String(port)), { ...LIMITS, requestMs: 50 });
+    await expectUnavailable(server.url.replace(String(server.port), String(port)), { ...LIMITS, requestMs: 50 });
     for (const socket of sockets) socket.destroy();
     await new Promise((resolve) => silent.close(resolve));
   });
 
   it('that does not know the account is unavailable', async () => {
-    await failsAt(server.url, LIMITS, { ...CREDENTIALS, accessKeyId: 'UNKNOWN' });
+    await expectUnavailable(server.url, LIMITS, { ...CREDENTIALS, accessKeyId: 'UNKNOWN' });
   });
 
   it('without the bucket is unavailable', async () => {

@@ -30,7 +30,7 @@ export async function startDisk(): Promise<Backend & { readonly root: string }> 
     url: root,
     store,
     blobs: new BlobStorage(store),
-    names: () => namesIn(store),
+    names: () => storedNames(store),
     unfinished: () => Promise.resolve([]),
     setTime: (name, time) => utimes(pathOf(name), time, time),
     close: () => rm(root, { recursive: true }),
@@ -42,10 +42,10 @@ export async function startS3(): Promise<Backend> {
   const place = parseBlobsUrl(server.url);
   if (place.kind !== 's3') throw new Error('not an S3 place');
   const store = new S3Store(place, CREDENTIALS);
-  return { ...server, store, blobs: new BlobStorage(store), names: () => namesIn(store) };
+  return { ...server, store, blobs: new BlobStorage(store), names: () => storedNames(store) };
 }
 
-async function namesIn(store: BlobStore): Promise<string[]> {
+async function storedNames(store: BlobStore): Promise<string[]> {
   const names: string[] = [];
   for (const folder of ['files', 'uploads', 'removing']) {
     for await (const { name } of store.list(folder)) names.push(name);

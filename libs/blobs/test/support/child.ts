@@ -11,7 +11,7 @@ const [, , command, url = ''] = process.argv;
 const MIB = 1024 * 1024;
 const blobs = openBlobs({ url, ...CREDENTIALS, sessionToken: null });
 
-function bytes(total: number): Readable {
+function byteStream(total: number): Readable {
   let left = total;
   return new Readable({
     read() {
@@ -22,19 +22,19 @@ function bytes(total: number): Readable {
   });
 }
 
-async function store(total: number): Promise<string> {
-  const { key } = await blobs.put(bytes(total), { maxBytes: 1024 * MIB, digests: ['md5', 'sha1', 'sha512'] });
+async function storeBytes(total: number): Promise<string> {
+  const { key } = await blobs.put(byteStream(total), { maxBytes: 1024 * MIB, digests: ['md5', 'sha1', 'sha512'] });
   return key;
 }
 
-async function read(key: string): Promise<number> {
+async function readBlob(key: string): Promise<number> {
   let size = 0;
   const { body } = await blobs.open(key);
   for await (const chunk of body as AsyncIterable<Buffer>) size += chunk.length;
   return size;
 }
 
-/** Shape: `[growth, result]`. Units: MiB. */
+/** Returns the growth of the process's memory during the work, and the result of the work. Units: MiB. */
 async function growthDuring<T>(work: () => Promise<T>): Promise<[number, T]> {
   const before = process.memoryUsage.rss();
   let peak = before;
@@ -47,16 +47,16 @@ async function growthDuring<T>(work: () => Promise<T>): Promise<[number, T]> {
   }
 }
 
-async function memory(): Promise<unknown> {
+async function measureMemoryGrowth(): Promise<unknown> {
   // Code is loaded and buffers have their size after a smaller file.
-  await read(await store(48 * MIB));
-  const [whileStored, key] = await growthDuring(() => store(200 * MIB));
-  const [whileRead, size] = await growthDuring(() => read(key));
+  await readBlob(await storeBytes(48 * MIB));
+  const [whileStored, key] = await growthDuring(() => storeBytes(200 * MIB));
+  const [whileRead, size] = await growthDuring(() => readBlob(key));
   return { whileStored, whileRead, size };
 }
 
-async function loaded(): Promise<unknown> {
-  await store(1000);
+async function countLoadedModules(): Promise<unknown> {
+  await storeBytes(1000);
   const files = Object.keys(require.cache);
   return {
     aws: files.filter((file) => file.includes('@aws-sdk')).length,
@@ -64,9 +64,13 @@ async function loaded(): Promise<unknown> {
   };
 }
 
-function putForEver(): Promise<unknown> {
-  return blobs.put(bytes(1024 * MIB), { maxBytes: 1024 * MIB });
+function putUntilKilled(): Promise<unknown> {
+  return blobs.put(byteStream(1024 * MIB), { maxBytes: 1024 * MIB });
 }
 
-const commands: Readonly<Record<string, () => Promise<unknown>>> = { memory, loaded, put: putForEver };
+const commands: Readonly<Record<string, () => Promise<unknown>>> = {
+  memory: measureMemoryGrowth,
+  loaded: countLoadedModules,
+  put: putUntilKilled,
+};
 void commands[command ?? '']?.().then((result) => process.stdout.write(JSON.stringify(result)));

@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-interface Context {
+interface RequestContext {
   method: string;
   path: string;
   query: Record<string, string>;
@@ -11,7 +11,7 @@ interface Context {
   type: string;
   body: string;
 }
-interface Server {
+interface S3rverServer {
   readonly middleware: unknown[];
   readonly logger: { silent: boolean };
   readonly store: { getObject(bucket: string, key: string, options: { end?: unknown }): Promise<unknown> };
@@ -19,7 +19,7 @@ interface Server {
   close(): Promise<void>;
 }
 // eslint-disable-next-line @typescript-eslint/no-require-imports -- The package has no types.
-const S3rver = require('@20minutes/s3rver') as new (options: object) => Server;
+const S3rver = require('@20minutes/s3rver') as new (options: object) => S3rverServer;
 
 const BUCKET = 'files';
 const UPLOADS = '._S3rver_uploads';
@@ -54,13 +54,15 @@ export async function startS3Server(): Promise<S3Server> {
   });
   server.logger.silent = true;
   const bucket = join(directory, BUCKET);
-  server.middleware.unshift((context: Context, next: () => Promise<void>) => uploads(bucket, context, next));
+  server.middleware.unshift((context: RequestContext, next: () => Promise<void>) =>
+    handleUploadRequests(bucket, context, next),
+  );
   const operations: string[] = [];
-  server.middleware.unshift((context: Context, next: () => Promise<void>) => {
+  server.middleware.unshift((context: RequestContext, next: () => Promise<void>) => {
     operations.push(context.query['x-id'] ?? context.method);
     return next();
   });
-  rangesOfOneByte(server);
+  fixOneByteRanges(server);
   const { port } = await server.run();
   // The server removes a folder with its last object, even while another request is about to write into it.
   for (const folder of ['files', 'uploads', 'removing']) {
@@ -85,7 +87,7 @@ export async function startS3Server(): Promise<S3Server> {
 }
 
 /** Adds two operations that the server lacks: listing and aborting of uploads in parts. */
-async function uploads(bucket: string, context: Context, next: () => Promise<void>): Promise<void> {
+async function handleUploadRequests(bucket: string, context: RequestContext, next: () => Promise<void>): Promise<void> {
   const { method, query } = context;
   const folder = join(bucket, UPLOADS);
   if (method === 'DELETE' && query['uploadId']) {
@@ -93,7 +95,7 @@ async function uploads(bucket: string, context: Context, next: () => Promise<voi
     context.status = 204;
   } else if (method === 'GET' && 'uploads' in query) {
     const ids = await readdir(folder).catch(() => []);
-    const found = await Promise.all(ids.map((id) => describe(join(folder, id), id)));
+    const found = await Promise.all(ids.map((id) => describeUpload(join(folder, id), id)));
     context.type = 'application/xml';
     context.body = `<ListMultipartUploadsResult>${found.join('')}</ListMultipartUploadsResult>`;
   } else {
@@ -101,14 +103,14 @@ async function uploads(bucket: string, context: Context, next: () => Promise<voi
   }
 }
 
-async function describe(folder: string, id: string): Promise<string> {
+async function describeUpload(folder: string, id: string): Promise<string> {
   const [key, { mtime }] = [await readFile(join(folder, 'key'), 'utf8'), await stat(folder)];
   const fields = `<Key>${key}</Key><UploadId>${id}</UploadId><Initiated>${mtime.toISOString()}</Initiated>`;
   return `<Upload>${fields}</Upload>`;
 }
 
 /** The server takes an end of 0 for no end; an object is not falsy. */
-function rangesOfOneByte({ store }: Server): void {
+function fixOneByteRanges({ store }: S3rverServer): void {
   const getObject = store.getObject.bind(store);
   store.getObject = (bucket, key, options) =>
     getObject(bucket, key, options?.end === 0 ? { ...options, end: Object(0) as unknown } : options);

@@ -96,13 +96,13 @@ export class Applier {
   async pollOnce(signal: AbortSignal): Promise<boolean> {
     if (this.hasMoved) await this.progress.waitForDemand(GATHER_MS, signal);
     this.hasMoved = false;
-    const position = await this.readPosition();
+    const position = await this.readStoredPosition();
     this.progress.reportPosition(position);
     const poll = await this.pollUntilChange(position, signal);
     if (!poll) return true;
     // Requests wait for the copy, so this has precedence over effects.
     const reached = await runShared(() =>
-      this.isConfirmed(position, poll)
+      this.hasNothingNew(position, poll)
         ? this.confirmPosition(poll)
         : this.work.run((tx) => this.storeChanges(tx, position, poll, signal)),
     );
@@ -116,7 +116,7 @@ export class Applier {
     return this.hasMoved;
   }
 
-  private async readPosition(): Promise<StoredPosition> {
+  private async readStoredPosition(): Promise<StoredPosition> {
     const [position] = await runShared(() => runHedged(() => this.database.prepared<StoredPosition>(POSITION, [])));
     if (!position) throw new Unavailable('directory behind');
     return position;
@@ -125,7 +125,7 @@ export class Applier {
   /**
    * Whether nothing is new. One statement replaces the transaction then, because a quiet estate does this all the time.
    */
-  private isConfirmed({ version, epoch, life }: StoredPosition, { answer }: PollAnswer): boolean {
+  private hasNothingNew({ version, epoch, life }: StoredPosition, { answer }: PollAnswer): boolean {
     const isAtHead = answer.epoch === epoch && answer.life === life && answer.head === version;
     return this.hasOwnFields && isAtHead && answer.changes.length === 0;
   }
@@ -172,18 +172,18 @@ export class Applier {
   private async storeUntilConsistent(
     tx: Tx,
     first: PollAnswer,
-    least: number,
+    minVersion: number,
     seen: Map<string, number>,
     signal: AbortSignal,
   ): Promise<PollAnswer> {
     let poll = first;
-    recordSeen(seen, poll.answer.changes);
+    recordHighestIds(seen, poll.answer.changes);
     await applyChanges(tx, poll.answer.changes);
-    while (poll.answer.upTo < Math.max(least, poll.answer.compactedTo)) {
+    while (poll.answer.upTo < Math.max(minVersion, poll.answer.compactedTo)) {
       const { epoch, upTo, life = '' } = poll.answer;
       poll = await this.pollIdentity({ epoch, version: upTo, life, seen: Object.fromEntries(seen) }, 0, signal);
       if (poll.answer.epoch !== epoch || poll.answer.upTo <= upTo) throw new Unavailable('identity away');
-      recordSeen(seen, poll.answer.changes);
+      recordHighestIds(seen, poll.answer.changes);
       await applyChanges(tx, poll.answer.changes);
     }
     return poll;
@@ -223,6 +223,6 @@ interface PollAnswer {
 }
 
 /** Records the highest ids, also of deleted rows, because ids are never reused. */
-function recordSeen(seen: Map<string, number>, changes: DirectoryChangesAnswer['changes']): void {
+function recordHighestIds(seen: Map<string, number>, changes: DirectoryChangesAnswer['changes']): void {
   for (const { kind, id } of changes) if (id > (seen.get(kind) ?? 0)) seen.set(kind, id);
 }

@@ -24,7 +24,7 @@ const UPSERTS = new Map(KINDS.map((kind) => [kind, prepareStatement(`directory_u
  * copy does not have, such as tokens, are ignored.
  */
 export async function applyChanges(tx: Tx, changes: readonly DirectoryChange[]): Promise<void> {
-  for (const [kind, states] of newestByKind(changes)) {
+  for (const [kind, states] of newestStatesByKind(changes)) {
     const gone = [...states].filter(([, state]) => state === null).map(([id]) => id);
     const present = [...states.values()].filter((state) => state !== null);
     if (gone.length > 0) await tx.query(`delete from ${TABLES[kind]} where id = any($1::bigint[])`, [gone]);
@@ -37,7 +37,7 @@ export async function dropCopy(tx: Tx): Promise<void> {
   for (const kind of KINDS) await tx.query(`delete from ${TABLES[kind]}`);
 }
 
-function newestByKind(
+function newestStatesByKind(
   changes: readonly DirectoryChange[],
 ): ReadonlyMap<DirectoryKind, ReadonlyMap<number, Record<string, unknown> | null>> {
   const byKind = new Map<DirectoryKind, Map<number, Record<string, unknown> | null>>();

@@ -19,7 +19,7 @@ export interface CopyHead extends Position {
   readonly today: string;
 }
 
-/** Columns of CopyHead. Shape: a select list over `directory_state s`. */
+/** Columns of CopyHead: a select list over `directory_state s`. */
 export const HEAD_COLUMNS = `s.version, s.epoch, s.refreshed_at > statement_timestamp() - interval '60 seconds' as recent,
   (statement_timestamp() at time zone 'UTC')::date::text as today`;
 
@@ -31,7 +31,7 @@ const POLL_MS = 20;
 /** Number of fruitless reads after which identity is asked at once. */
 const MAX_FRUITLESS_POLLS = 5;
 
-interface Waiter {
+interface PositionWaiter {
   readonly target: Position;
   readonly settle: (reached: boolean) => void;
 }
@@ -47,7 +47,7 @@ export function hasReached(position: Position, target: Position): boolean {
  */
 @Injectable()
 export class CopyProgress {
-  private readonly waiters = new Set<Waiter>();
+  private readonly waiters = new Set<PositionWaiter>();
   private pollTimer: NodeJS.Timeout | undefined;
   private readonly headQuestion = new SharedQuestion(() => runShared(() => runHedged(() => this.queryHead())));
   private wasLoaded = false;
@@ -63,7 +63,7 @@ export class CopyProgress {
     @Inject(Readiness) readiness: Readiness,
     @Inject(platformSettings.token) private readonly settings: SettingsOf<typeof platformSettings>,
   ) {
-    readiness.addCheck('directory', () => this.readiness());
+    readiness.addCheck('directory', () => this.reasonNotReady());
   }
 
   /** Returns the position of the copy, read by a statement that is sent after this call. */
@@ -84,7 +84,7 @@ export class CopyProgress {
     if (withinMs <= 0) return Promise.resolve(false);
     return new Promise((resolve) => {
       const timer = setTimeout(() => waiter.settle(false), withinMs);
-      const waiter: Waiter = {
+      const waiter: PositionWaiter = {
         target,
         settle: (reached) => {
           clearTimeout(timer);
@@ -96,7 +96,7 @@ export class CopyProgress {
       this.waiters.add(waiter);
       this.pace.recordWork();
       this.wake?.();
-      this.poll();
+      this.scheduleHeadPoll();
     });
   }
 
@@ -167,7 +167,7 @@ export class CopyProgress {
    * Reason why the process is not ready. A later outage of identity does not matter, because public resources are still
    * served.
    */
-  private async readiness(): Promise<string | null> {
+  private async reasonNotReady(): Promise<string | null> {
     this.wasLoaded ||= (await this.readHead()).epoch !== '';
     return this.wasLoaded ? null : 'the copy of the directory was never loaded';
   }
@@ -178,7 +178,7 @@ export class CopyProgress {
     return head;
   }
 
-  private poll(): void {
+  private scheduleHeadPoll(): void {
     if (this.waiters.size === 0) this.fruitlessPolls = 0;
     if (this.pollTimer !== undefined || this.waiters.size === 0) return;
     this.fruitlessPolls += 1;
@@ -190,7 +190,7 @@ export class CopyProgress {
         .catch(() => undefined)
         .finally(() => {
           this.pollTimer = undefined;
-          this.poll();
+          this.scheduleHeadPoll();
         });
     }, POLL_MS);
   }

@@ -29,7 +29,7 @@ export function isPlaceholderAccount({ kind }: Pick<DirectoryUser, 'kind'>): boo
   return PLACEHOLDER_KINDS.includes(kind);
 }
 
-/** Boolean SQL: whether an account belongs to no user. Shape: `user` is the alias of directory_users. */
+/** Boolean SQL: whether an account belongs to no user. `user` is the alias of directory_users. */
 export function isPlaceholderAccountSql(user: string): string {
   return `${user}.kind in (${PLACEHOLDER_KINDS.map((kind) => `'${kind}'`).join(', ')})`;
 }

@@ -123,7 +123,7 @@ export class IdentityClient implements CallerSource {
     return answer;
   }
 
-  /** Returns the contents and addresses of e-mails about accounts. Shape: one answer for each question, in order. */
+  /** Returns the contents and addresses of e-mails about accounts: one answer for each question, in the same order. */
   async accountMails(mails: readonly AccountMailRequest[]): Promise<AccountMailsAnswer> {
     const body = JSON.stringify({ mails });
     const answer = await this.sendRequest<AccountMailsAnswer>(

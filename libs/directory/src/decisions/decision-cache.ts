@@ -19,11 +19,11 @@ export class DecisionCache<T> {
 
   /** Returns a cached decision. Returns undefined unless it was made at the position and day of `head`. */
   findDecision(key: string, head: CopyHead): T | undefined {
-    return this.isOf(head) ? this.decisions.get(key) : undefined;
+    return this.isForHead(head) ? this.decisions.get(key) : undefined;
   }
 
   storeDecision(key: string, decision: T, head: CopyHead): void {
-    if (!this.isOf(head)) {
+    if (!this.isForHead(head)) {
       // A slow statement may return an older state than that of the cache. Its decision is not stored.
       if (head.epoch === this.epoch && head.version < this.version) return;
       this.decisions.clear();
@@ -33,7 +33,7 @@ export class DecisionCache<T> {
     this.decisions.set(key, decision);
   }
 
-  private isOf(head: CopyHead): boolean {
+  private isForHead(head: CopyHead): boolean {
     return head.version === this.version && head.today === this.today && head.epoch === this.epoch;
   }
 }

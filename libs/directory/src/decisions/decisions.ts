@@ -22,7 +22,7 @@ export interface DirectoryQuestion<T> {
   readonly read: (row: FlatRow) => T;
 }
 
-type Row = FlatRow & CopyHead & { readonly viewer_state: string | null };
+type DecisionRow = FlatRow & CopyHead & { readonly viewer_state: string | null };
 interface Decision {
   readonly answer: unknown;
   /** Missing in identity's decisions, which ignore the state of the user. */
@@ -62,11 +62,13 @@ export class Decisions {
   async decideQuestion<T>(viewer: Viewer, question: DirectoryQuestion<T>): Promise<T> {
     const { statement, values } = question.from;
     const key = `${viewer.userId} ${statement.name} ${values.join('/')}`;
-    const cached = this.cache.hasDecision(key) ? await this.fromCache(key, viewer) : undefined;
+    const cached = this.cache.hasDecision(key) ? await this.decideFromCache(key, viewer) : undefined;
     const decision =
-      cached ?? (await this.fromCopy(key, viewer, question)) ?? (await this.decideLate(key, viewer, question));
-    if (!decision) throw this.refusal();
-    if (decision.viewerState !== undefined) checkState(viewer, decision.viewerState);
+      cached ??
+      (await this.decideFromCopy(key, viewer, question)) ??
+      (await this.decideWhileCopyLags(key, viewer, question));
+    if (!decision) throw this.createLagRefusal();
+    if (decision.viewerState !== undefined) checkViewerState(viewer, decision.viewerState);
     return decision.answer as T;
   }
 
@@ -82,7 +84,7 @@ export class Decisions {
    */
   async newestPosition(viewer: Viewer): Promise<Position | null> {
     const leftMs = viewer.deadline - this.clock.now().getTime();
-    const head = await withTimeout(
+    const head = await nullAfterTimeout(
       this.identityHead.askOnce().catch(() => null),
       leftMs,
     );
@@ -91,19 +93,19 @@ export class Decisions {
     return head;
   }
 
-  private async fromCache(key: string, viewer: Viewer): Promise<Decision | undefined> {
+  private async decideFromCache(key: string, viewer: Viewer): Promise<Decision | undefined> {
     const head = await this.progress.readHead();
-    return mayDecide(head, viewer) ? this.cache.findDecision(key, head) : undefined;
+    return canDecideFromCopy(head, viewer) ? this.cache.findDecision(key, head) : undefined;
   }
 
-  private async fromCopy<T>(
+  private async decideFromCopy<T>(
     key: string,
     viewer: Viewer,
     { from, read }: DirectoryQuestion<T>,
     outcome: 'waited' | null = null,
   ): Promise<Decision | null> {
-    const [row] = await this.database.prepared<Row>(from.statement, [viewer.userId, ...from.values]);
-    if (!row || !mayDecide(row, viewer)) return null;
+    const [row] = await this.database.prepared<DecisionRow>(from.statement, [viewer.userId, ...from.values]);
+    if (!row || !canDecideFromCopy(row, viewer)) return null;
     const decision = { answer: read(row), viewerState: row.viewer_state };
     this.cache.storeDecision(key, decision, row);
     if (outcome !== null) this.outcomes.inc({ outcome });
@@ -114,31 +116,37 @@ export class Decisions {
    * Decides when the copy of the directory lags behind the caller. Waits for the copy a short time, then for the copy
    * or the identity service, whichever is first, until the deadline. Returns null without a decision in time.
    */
-  private async decideLate<T>(key: string, viewer: Viewer, question: DirectoryQuestion<T>): Promise<Decision | null> {
+  private async decideWhileCopyLags<T>(
+    key: string,
+    viewer: Viewer,
+    question: DirectoryQuestion<T>,
+  ): Promise<Decision | null> {
     const leftMs = viewer.deadline - this.clock.now().getTime();
     const soonMs = Math.min(this.progress.waitMs, leftMs);
     const caughtUp = (ms: number, signal?: AbortSignal): Promise<Decision | null> =>
       this.progress
         .waitForPosition(viewer.directory, ms, signal)
-        .then((reached) => (reached ? this.fromCopy(key, viewer, question, 'waited') : null));
+        .then((reached) => (reached ? this.decideFromCopy(key, viewer, question, 'waited') : null));
     const soon = await caughtUp(soonMs);
     if (soon || soonMs === leftMs) return soon;
     const restMs = viewer.deadline - this.clock.now().getTime();
     const found = new AbortController();
-    const asked = withTimeout(this.fromIdentity(viewer, question), restMs);
-    return firstAnswer([asked, caughtUp(restMs, found.signal)]).finally(() => found.abort());
+    const asked = nullAfterTimeout(this.decideByIdentity(viewer, question), restMs);
+    return firstNonNull([asked, caughtUp(restMs, found.signal)]).finally(() => found.abort());
   }
 
   /**
    * Asks identity. Null when it cannot be asked or does not answer. Errors: Unavailable when its position shows that
    * waiting is useless.
    */
-  private async fromIdentity<T>(viewer: Viewer, { asked, read }: DirectoryQuestion<T>): Promise<Decision | null> {
+  private async decideByIdentity<T>(viewer: Viewer, { asked, read }: DirectoryQuestion<T>): Promise<Decision | null> {
     if (!asked) return null;
-    const answer = await this.askIdentity({ viewer_id: viewer.userId, ...asked }, viewer.directory).catch(() => null);
+    const answer = await this.askIdentityShared({ viewer_id: viewer.userId, ...asked }, viewer.directory).catch(
+      () => null,
+    );
     if (!answer) return null;
     // Identity itself has not reached the request's version, so the copy will not reach it either.
-    if (!hasReached(answer, viewer.directory)) throw this.refusal();
+    if (!hasReached(answer, viewer.directory)) throw this.createLagRefusal();
     this.outcomes.inc({ outcome: 'asked' });
     const row = {
       ...flatRow('p_', answer.project ?? {}),
@@ -148,7 +156,7 @@ export class Decisions {
     return { answer: read(row) };
   }
 
-  private refusal(): Unavailable {
+  private createLagRefusal(): Unavailable {
     this.outcomes.inc({ outcome: 'refused' });
     return new Unavailable('directory behind');
   }
@@ -157,33 +165,33 @@ export class Decisions {
    * Shares one call among requests with the same question. An answer from before the request's version is requested
    * again, once.
    */
-  private async askIdentity(question: DecideRequest, target: Position): Promise<DecideAnswer> {
+  private async askIdentityShared(question: DecideRequest, target: Position): Promise<DecideAnswer> {
     const key = JSON.stringify(question);
     const shared = await this.inFlight.get(key);
     if (shared && hasReached(shared, target)) return shared;
-    return this.inFlight.get(key) ?? this.startQuestion(key, question);
+    return this.inFlight.get(key) ?? this.sendQuestion(key, question);
   }
 
-  private startQuestion(key: string, question: DecideRequest): Promise<DecideAnswer> {
+  private sendQuestion(key: string, question: DecideRequest): Promise<DecideAnswer> {
     const call = this.identity.decide(question).finally(() => this.inFlight.delete(key));
     this.inFlight.set(key, call);
     return call;
   }
 }
 
-function mayDecide(head: CopyHead, viewer: Viewer): boolean {
+function canDecideFromCopy(head: CopyHead, viewer: Viewer): boolean {
   return hasReached(head, viewer.directory) && (viewer.userId !== null || head.recent);
 }
 
 /** Refuses users who were deleted or blocked after the gateway checked their token. */
-function checkState(viewer: Viewer, state: string | null): void {
+function checkViewerState(viewer: Viewer, state: string | null): void {
   if (viewer.userId === null || state === 'active') return;
   if (state === null) throw new Unauthorized();
   throw new Forbidden(`Your account has been ${state === 'deactivated' ? 'deactivated' : 'blocked'}`);
 }
 
 /** Resolves to null when the answer does not arrive in time. Units: ms. */
-function withTimeout<T>(answer: Promise<T | null>, ms: number): Promise<T | null> {
+function nullAfterTimeout<T>(answer: Promise<T | null>, ms: number): Promise<T | null> {
   return new Promise((resolve, reject) => {
     const timer = setTimeout(() => resolve(null), ms);
     answer.finally(() => clearTimeout(timer)).then(resolve, reject);
@@ -191,7 +199,7 @@ function withTimeout<T>(answer: Promise<T | null>, ms: number): Promise<T | null
 }
 
 /** Resolves to the first answer that is not null; null if all are. Errors: the first one. */
-function firstAnswer<T>(answers: readonly Promise<T | null>[]): Promise<T | null> {
+function firstNonNull<T>(answers: readonly Promise<T | null>[]): Promise<T | null> {
   return new Promise((resolve, reject) => {
     for (const answer of answers) answer.then((given) => given !== null && resolve(given), reject);
     void Promise.all(answers).then(() => resolve(null), reject);

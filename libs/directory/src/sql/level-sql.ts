@@ -22,8 +22,8 @@ const COPY_TABLES: LevelTables = {
 };
 
 /**
- * User and group of a level expression. Shape: SQL; `namespace` is the alias of a row with `kind`, `owner_id`,
- * `traversal_ids`.
+ * User and group of a level expression. `user` is an SQL expression. `namespace` is the alias of a row with `kind`,
+ * `owner_id`, `traversal_ids`.
  */
 export interface GroupLevel {
   readonly user: string;
@@ -35,44 +35,44 @@ export interface ProjectLevel extends GroupLevel {
   readonly project: string;
 }
 
-/** Returns the access level in a group or user namespace. Shape: an integer SQL expression, 0 for no level. */
+/** Returns an integer SQL expression: the access level in a group or user namespace, or 0 for no level. */
 export function groupLevelSql(level: GroupLevel): string {
-  return highestSql([
-    ...levelSources(level, 'namespace', `any(${level.namespace}.traversal_ids)`),
-    ownNamespaceLevel(level),
+  return highestLevelSql([
+    ...levelSelects(level, 'namespace', `any(${level.namespace}.traversal_ids)`),
+    ownNamespaceLevelSql(level),
   ]);
 }
 
-/** Returns the access level in a project. Shape: an integer SQL expression, 0 for no level. */
+/** Returns an integer SQL expression: the access level in a project, or 0 for no level. */
 export function projectLevelSql(level: ProjectLevel): string {
-  return highestSql([
-    ...levelSources(level, 'project', level.project),
-    ...levelSources(level, 'namespace', `any(${level.namespace}.traversal_ids)`),
-    ownNamespaceLevel(level),
+  return highestLevelSql([
+    ...levelSelects(level, 'project', level.project),
+    ...levelSelects(level, 'namespace', `any(${level.namespace}.traversal_ids)`),
+    ownNamespaceLevelSql(level),
   ]);
 }
 
-function levelSources({ user, tables = COPY_TABLES }: GroupLevel, sourceType: string, sourceId: string): string[] {
+function levelSelects({ user, tables = COPY_TABLES }: GroupLevel, sourceType: string, sourceId: string): string[] {
   const at = (alias: string): string => `${alias}.source_type = '${sourceType}' and ${alias}.source_id = ${sourceId}`;
   return [
     `select m.access_level as level from ${tables.memberships} m
-      where m.user_id = ${user} and ${at('m')} and ${liveSql('m')}`,
+      where m.user_id = ${user} and ${at('m')} and ${notExpiredSql('m')}`,
     `select least(s.access_level, m.access_level) from ${tables.shares} s
       join ${tables.namespaces} invited on invited.id = s.group_id
       join ${tables.memberships} m on m.user_id = ${user} and m.source_type = 'namespace'
         and m.source_id = any(invited.traversal_ids)
-      where ${at('s')} and ${liveSql('s')} and ${liveSql('m')}`,
+      where ${at('s')} and ${notExpiredSql('s')} and ${notExpiredSql('m')}`,
   ];
 }
 
-function ownNamespaceLevel({ namespace, user }: GroupLevel): string {
+function ownNamespaceLevelSql({ namespace, user }: GroupLevel): string {
   return `select 50 where ${namespace}.kind = 'user' and ${namespace}.owner_id = ${user}`;
 }
 
-function liveSql(alias: string): string {
+function notExpiredSql(alias: string): string {
   return `(${alias}.expires_on is null or ${alias}.expires_on > (statement_timestamp() at time zone 'UTC')::date)`;
 }
 
-function highestSql(selects: readonly string[]): string {
+function highestLevelSql(selects: readonly string[]): string {
   return `coalesce((select max(held.level)::integer from (${selects.join('\n    union all ')}) held), 0)`;
 }

@@ -44,15 +44,15 @@ export const NAMESPACES_BY_ID = prepareStatement(
 );
 
 /** Selects the ids that exist in the copy. $1 ids. */
-const existingIdsSql = (table: string) =>
+const existingIdsStatement = (table: string) =>
   prepareStatement(
     `directory_living_${table}`,
     `select id from directory_${table} where id = any($1::bigint[]) order by id`,
   );
 export const EXISTING = {
-  user: existingIdsSql('users'),
-  project: existingIdsSql('projects'),
-  group: existingIdsSql('namespaces'),
+  user: existingIdsStatement('users'),
+  project: existingIdsStatement('projects'),
+  group: existingIdsStatement('namespaces'),
 } as const;
 /** Unlists lost records whose data is deleted, so that no decision is left. $1 a kind, $2 ids. */
 export const UNLIST_LOST = prepareStatement(

@@ -7,8 +7,8 @@ import { groupLevelSql, projectLevelSql } from './level-sql';
 /**
  * The statements that authorize every request below a project or group. Each is one round trip and one snapshot of the
  * copy's version, the project or group, its namespace, and the level and state of the viewer. The decision therefore
- * matches the version. Each returns exactly one row. Source: docs/performance.md 5.7.
- * Shape of the parameters: $1 the viewer's user id or null, then the reference.
+ * matches the version. Each returns exactly one row. $1 is the viewer's user id or null. The reference follows.
+ * Source: docs/performance.md 5.7.
  */
 const HEAD = `${HEAD_COLUMNS}, viewer.state as viewer_state`;
 const FROM_HEAD = `from directory_state s left join directory_users viewer on viewer.id = $1::bigint`;
@@ -54,11 +54,11 @@ export const NO_REFERENCE: ScopeStatement = {
 };
 
 /**
- * Returns the statement for a project. Shape: null when the reference can match nothing: an id beyond 2^53, a path
+ * Returns the statement for a project. Returns null if the reference can match nothing: an id beyond 2^53, a path
  * without a project, a NUL byte.
  */
 export function projectStatement(ref: number | string): ScopeStatement | null {
-  const reference = parseRef(ref);
+  const reference = parseIdOrPath(ref);
   if (reference === null) return null;
   if (typeof reference === 'number') return { statement: PROJECT_BY_ID, values: [reference] };
   const slash = reference.lastIndexOf('/');
@@ -68,7 +68,7 @@ export function projectStatement(ref: number | string): ScopeStatement | null {
 
 /** Returns the statement for a group. Returns null when the reference can match nothing. */
 export function groupStatement(ref: number | string): ScopeStatement | null {
-  const reference = parseRef(ref);
+  const reference = parseIdOrPath(ref);
   if (reference === null) return null;
   return { statement: typeof reference === 'number' ? GROUP_BY_ID : GROUP_BY_PATH, values: [reference] };
 }
@@ -77,7 +77,7 @@ export function groupStatement(ref: number | string): ScopeStatement | null {
  * Parses a reference. Digits are always an id, because no path that is accepted in place of an id consists of digits
  * only.
  */
-function parseRef(ref: number | string): number | string | null {
+function parseIdOrPath(ref: number | string): number | string | null {
   if (typeof ref === 'string' && !/^\d+$/.test(ref)) return ref === '' || ref.includes('\0') ? null : ref;
   const id = Number(ref);
   return Number.isSafeInteger(id) && id > 0 ? id : null;

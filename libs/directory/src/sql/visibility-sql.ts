@@ -32,8 +32,8 @@ export function visibleGroupSql(o: Omit<VisibleProject, 'project'> & { readonly 
 }
 
 /**
- * Boolean SQL: whether a namespace is this group or below it. Uses one range of the index on traversal_ids.
- * Shape: `namespace` is the alias of directory_namespaces, `traversalIds` a bigint[] expression such as `$2`.
+ * Boolean SQL: whether a namespace is this group or below it. Uses one range of the index on traversal_ids. `namespace`
+ * is the alias of directory_namespaces. `traversalIds` is a bigint[] expression such as `$2`.
  */
 export function withinGroupSql(o: { readonly namespace: string; readonly traversalIds: string }): string {
   const from = `${o.traversalIds}::bigint[]`;

@@ -13,8 +13,8 @@ interface Plan {
 }
 
 /** Tables that a plan reads completely. */
-function wholeTables(plan: Plan): string[] {
-  const below = (plan.Plans ?? []).flatMap(wholeTables);
+function tablesReadCompletely(plan: Plan): string[] {
+  const below = (plan.Plans ?? []).flatMap(tablesReadCompletely);
   return plan['Node Type'].includes('Seq Scan') ? [plan['Relation Name'] ?? '?', ...below] : below;
 }
 
@@ -29,7 +29,7 @@ describe('the statements that authorize every request', () => {
     seed = await DirectorySeed.open(database.url);
     copy = await Copy.start(database.url, 'http://127.0.0.1:9');
     member = await seed.user();
-    await fill(copy);
+    await insertSampleRows(copy);
     // A user with many memberships, in a project that four groups were invited to.
     await copy.database.query(
       `insert into directory_memberships select 900000 + i, $1, 'namespace', 100000 + i, 30 from generate_series(1, 2000) i`,
@@ -65,7 +65,7 @@ describe('the statements that authorize every request', () => {
       return rows[0]!['QUERY PLAN'][0]!.Plan;
     });
     // The state table has one row.
-    expect(wholeTables(plan).filter((table) => table !== 'directory_state')).toEqual([]);
+    expect(tablesReadCompletely(plan).filter((table) => table !== 'directory_state')).toEqual([]);
   });
 
   it('prints the cost of a scope', async () => {
@@ -105,7 +105,7 @@ describe('the statements that authorize every request', () => {
 });
 
 /** Inserts 2,000 users, 2,000 groups on two levels, 10,000 projects, 40,000 memberships. */
-async function fill(copy: Copy): Promise<void> {
+async function insertSampleRows(copy: Copy): Promise<void> {
   const statements = [
     `insert into directory_users select 10000 + i, 'person' || i, 'Person ' || i, 'active', 'human', false, false, false,
        null, null, null, now() from generate_series(1, 2000) i`,

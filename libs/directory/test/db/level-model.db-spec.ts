@@ -10,7 +10,7 @@ const STEPS = 2000;
 const SEED = Number(process.env['MODEL_SEED'] ?? 20_261_121);
 
 /** Pseudo-random integers (mulberry32): the same numbers for the same seed on every machine. */
-function seeded(seed: number): (below: number) => number {
+function seededRandom(seed: number): (below: number) => number {
   let state = seed >>> 0;
   return (below) => {
     state = (state + 0x6d2b79f5) >>> 0;
@@ -39,7 +39,7 @@ describe(`random changes against a reference model, seed ${SEED}`, () => {
   });
 
   it(`decides as the model does immediately after each of ${STEPS} changes`, async () => {
-    const random = seeded(SEED);
+    const random = seededRandom(SEED);
     const model = new LevelModel(random);
     let version = identity.commit(...model.begin());
     const counts = { allowed: 0, denied: 0, refused: 0 };
@@ -74,7 +74,7 @@ describe(`random changes against a reference model, seed ${SEED}`, () => {
   });
 
   it('returns the same levels for all users by the SQL functions and the batch lookups', async () => {
-    const model = new LevelModel(seeded(SEED + 1));
+    const model = new LevelModel(seededRandom(SEED + 1));
     identity.log = [];
     identity.epoch = 'second';
     identity.commit(...model.begin());

@@ -4,7 +4,7 @@ import type { SeededUser, TestDatabase } from '@rookery/testing';
 import { Copy } from '../copy';
 
 const NOWHERE = 'http://127.0.0.1:9';
-const day = (offset: number): string => new Date(Date.now() + offset * 86_400_000).toISOString().slice(0, 10);
+const dayFromToday = (offset: number): string => new Date(Date.now() + offset * 86_400_000).toISOString().slice(0, 10);
 
 describe('levels and visibility', () => {
   let database: TestDatabase;
@@ -126,17 +126,17 @@ describe('levels and visibility', () => {
   ])('counts if the membership or share expires in $expires days: $counts', async ({ expires, counts }) => {
     const person = await seed.user();
     const { sub, code } = await tree();
-    await seed.member(person, code, 'developer', day(expires));
+    await seed.member(person, code, 'developer', dayFromToday(expires));
     expect(await level(person, code)).toBe(counts ? 30 : 0);
 
     const invited = await seed.group();
     await seed.member(person, invited, 'owner');
-    await seed.share(sub, invited, 'maintainer', day(expires));
+    await seed.share(sub, invited, 'maintainer', dayFromToday(expires));
     expect(await level(person, sub)).toBe(counts ? 40 : 0);
 
     const other = await tree();
     const crew = await seed.group();
-    await seed.member(person, crew, 'owner', day(expires));
+    await seed.member(person, crew, 'owner', dayFromToday(expires));
     await seed.share(other.code, crew, 'reporter');
     expect(await level(person, other.code)).toBe(counts ? 20 : 0);
   });

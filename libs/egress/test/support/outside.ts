@@ -5,9 +5,9 @@ import { readFileSync } from 'node:fs';
 import type { AddressInfo, Socket } from 'node:net';
 import { join } from 'node:path';
 
-const tls = (name: string): string => readFileSync(join(__dirname, 'tls', name), 'utf8');
+const readTlsFile = (name: string): string => readFileSync(join(__dirname, 'tls', name), 'utf8');
 /** Certificate for `secure.example`, made for these tests and trusted nowhere else. */
-export const CERTIFICATE = tls('server-cert.pem');
+export const CERTIFICATE = readTlsFile('server-cert.pem');
 
 /** A real server that records connections and requests. */
 export interface Outside {
@@ -18,7 +18,7 @@ export interface Outside {
   close(): Promise<void>;
 }
 
-/** Starts the server. Shape: on loopback, by default `127.0.0.1` and a free port. */
+/** Starts the server on loopback, by default on `127.0.0.1` and a free port. */
 export async function startOutside(
   answer: RequestListener,
   o: { readonly isTls?: boolean; readonly host?: string; readonly port?: number } = {},
@@ -31,7 +31,7 @@ export async function startOutside(
     response.on('error', () => undefined);
     answer(request, response);
   };
-  const keys = { cert: CERTIFICATE, key: tls('server-key.pem') };
+  const keys = { cert: CERTIFICATE, key: readTlsFile('server-key.pem') };
   const server: Server = o.isTls ? createTlsServer(keys, listener) : createServer(listener);
   server.on('tlsClientError', () => undefined).on('clientError', () => undefined);
   server.on('connection', (socket: Socket) => {

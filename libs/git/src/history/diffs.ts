@@ -89,7 +89,7 @@ export async function readPatches(
   return changes;
 }
 
-/** Changed file with its hunks without context. Shape: no hunks for a binary file and for a change of the mode only. */
+/** Changed file with its hunks without context. A binary file and a change of the mode only have no hunks. */
 export interface FileHunks {
   readonly change: FileChange;
   readonly hunks: readonly Hunk[];

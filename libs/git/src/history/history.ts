@@ -48,8 +48,8 @@ export async function listCommitIds(repository: Repository, query: CommitQuery):
   const args = [
     'rev-list',
     ...selectionArguments(query),
-    `--skip=${wholeSeconds(query.skip)}`,
-    `--max-count=${wholeSeconds(query.max)}`,
+    `--skip=${checkedSeconds(query.skip)}`,
+    `--max-count=${checkedSeconds(query.max)}`,
   ];
   const { stdout } = await repository.run({ args: [...args, ...revisionArguments(query)] });
   const ids = stdout
@@ -114,7 +114,7 @@ export async function countCommits(
     'rev-list',
     '--count',
     ...selectionArguments(query),
-    `--max-count=${wholeSeconds(query.max)}`,
+    `--max-count=${checkedSeconds(query.max)}`,
     ...revisionArguments(query),
   ];
   return Number((await repository.run({ ...how, args })).stdout.toString());
@@ -128,7 +128,7 @@ export async function countDifference(
   max: number,
 ): Promise<{ readonly left: number; readonly right: number }> {
   const range = `${objectId(left)}...${objectId(right)}`;
-  const args = ['rev-list', '--count', '--left-right', `--max-count=${wholeSeconds(max)}`, range, '--'];
+  const args = ['rev-list', '--count', '--left-right', `--max-count=${checkedSeconds(max)}`, range, '--'];
   const [only, other] = (await repository.run({ args })).stdout.toString().trim().split('\t').map(Number);
   return { left: only ?? 0, right: other ?? 0 };
 }
@@ -146,14 +146,17 @@ export async function isAncestor(repository: Repository, ancestor: ObjectId, com
   return (await repository.run({ args, accepts: [0, 1] })).code === 0;
 }
 
-/** Returns who wrote each line of a file. Shape: lines count from 1, both bounds inclusive. Errors: GitError `not found`. */
+/**
+ * Returns the commit that wrote each line of a file. `range` counts lines from 1 and includes both bounds. Errors:
+ * GitError `not found`.
+ */
 export async function blameFile(
   repository: Repository,
   commit: ObjectId,
   path: string,
   range?: { readonly start: number; readonly end: number },
 ): Promise<BlamedLine[]> {
-  const lines = range === undefined ? [] : ['-L', `${wholeSeconds(range.start)},${wholeSeconds(range.end)}`];
+  const lines = range === undefined ? [] : ['-L', `${checkedSeconds(range.start)},${checkedSeconds(range.end)}`];
   const args = ['blame', '--porcelain', '--no-textconv', ...lines, objectId(commit), '--', treePath(path)];
   return parseBlame((await repository.run({ args })).stdout);
 }
@@ -171,10 +174,10 @@ function selectionArguments(query: Omit<CommitQuery, 'skip'>): string[] {
     ...(query.skipsMerges ? ['--no-merges'] : []),
     ...(query.author === undefined
       ? []
-      : ['--fixed-strings', '--regexp-ignore-case', `--author=${authorPattern(query.author)}`]),
+      : ['--fixed-strings', '--regexp-ignore-case', `--author=${checkedAuthorPattern(query.author)}`]),
     // As a filter it does not stop at the first commit whose clock was wrong.
-    ...(query.since === undefined ? [] : [`--since-as-filter=@${wholeSeconds(query.since)} +0000`]),
-    ...(query.until === undefined ? [] : [`--until=@${wholeSeconds(query.until)} +0000`]),
+    ...(query.since === undefined ? [] : [`--since-as-filter=@${checkedSeconds(query.since)} +0000`]),
+    ...(query.until === undefined ? [] : [`--until=@${checkedSeconds(query.until)} +0000`]),
   ];
 }
 
@@ -185,12 +188,12 @@ function revisionArguments({ from, notFrom = [], path }: Omit<CommitQuery, 'skip
   return [...starts, ...notFrom.map((id) => `^${objectId(id)}`), '--', ...paths];
 }
 
-function authorPattern(text: string): string {
+function checkedAuthorPattern(text: string): string {
   if (text.length > MAX_AUTHOR || /[\u0000-\u001f]/.test(text)) throw invalid('The name of the author is invalid.');
   return text;
 }
 
-function wholeSeconds(value: number): number {
+function checkedSeconds(value: number): number {
   if (!Number.isSafeInteger(value) || value < 0) throw invalid('A number of a query is no whole number.');
   return value;
 }

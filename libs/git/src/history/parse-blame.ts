@@ -1,7 +1,7 @@
 import { invalid } from '../process/git-error';
 import type { ObjectId } from '../names/object-id';
 
-/** Line of a file with the commit that wrote it. Shape: lines count from 1; `text` has no line end. */
+/** Line of a file with the commit that wrote it. Lines count from 1. `text` has no line end. */
 export interface BlamedLine {
   readonly commit: ObjectId;
   readonly originalLine: number;
@@ -41,7 +41,7 @@ export function parseBlame(output: Buffer): BlamedLine[] {
         text,
       });
       head = null;
-    } else if (text.startsWith('filename ')) paths.set(id, unquote(text.slice('filename '.length)));
+    } else if (text.startsWith('filename ')) paths.set(id, unquotePath(text.slice('filename '.length)));
   }
   return lines;
 }
@@ -59,7 +59,7 @@ const ESCAPES: Readonly<Record<string, string>> = {
 };
 
 /** Takes git's C quoting off a path that holds control characters, quotes or backslashes. */
-function unquote(path: string): string {
+function unquotePath(path: string): string {
   if (!path.startsWith('"') || !path.endsWith('"')) return path;
   const bytes = path
     .slice(1, -1)

@@ -1,7 +1,10 @@
 import { invalid } from '../process/git-error';
 import type { ObjectId } from '../names/object-id';
 
-/** Author, committer or tagger. Shape: `seconds` since 1970; `offsetMinutes` of their clock, east is positive. */
+/**
+ * Author, committer or tagger. Units: `seconds` since 1970; `offsetMinutes` of their clock, positive to the east of
+ * UTC.
+ */
 export interface Signature {
   readonly name: string;
   readonly email: string;
@@ -30,7 +33,7 @@ export interface AnnotatedTag {
   readonly message: string;
 }
 
-interface Parsed {
+interface ParsedObject {
   readonly headers: ReadonlyMap<string, readonly string[]>;
   readonly message: string;
 }
@@ -40,7 +43,7 @@ const UNKNOWN_PERSON: Signature = { name: '', email: '', seconds: 0, offsetMinut
 
 /** Parses the content of a commit object. Text that its encoding does not allow is replaced, never an error. */
 export function parseCommit(id: string, content: Buffer): Commit {
-  const { headers, message } = parseObject(content);
+  const { headers, message } = parseHeadersAndMessage(content);
   const tree = headers.get('tree')?.[0];
   if (tree === undefined) throw invalid('The commit is malformed.');
   return {
@@ -56,7 +59,7 @@ export function parseCommit(id: string, content: Buffer): Commit {
 
 /** Parses the content of a tag object. */
 export function parseTag(id: string, content: Buffer): AnnotatedTag {
-  const { headers, message } = parseObject(content);
+  const { headers, message } = parseHeadersAndMessage(content);
   const target = headers.get('object')?.[0];
   if (target === undefined) throw invalid('The tag is malformed.');
   const tagger = headers.get('tagger')?.[0];
@@ -70,12 +73,12 @@ export function parseTag(id: string, content: Buffer): AnnotatedTag {
   };
 }
 
-function parseObject(content: Buffer): Parsed {
+function parseHeadersAndMessage(content: Buffer): ParsedObject {
   const blank = content.indexOf('\n\n');
   const end = blank < 0 ? content.length : blank;
   const raw = content.toString('latin1', 0, end);
   const encoding = /^encoding (.+)$/m.exec(raw)?.[1] ?? 'utf-8';
-  const decode = createDecoder(encoding);
+  const decode = createTextDecoder(encoding);
   const headers = new Map<string, string[]>();
   let last: string[] = [];
   for (const line of decode(content.subarray(0, end)).split('\n')) {
@@ -93,7 +96,7 @@ function parseObject(content: Buffer): Parsed {
   return { headers, message };
 }
 
-function createDecoder(encoding: string): (bytes: Buffer) => string {
+function createTextDecoder(encoding: string): (bytes: Buffer) => string {
   try {
     const text = new TextDecoder(encoding, { ignoreBOM: true });
     return (bytes) => text.decode(bytes);

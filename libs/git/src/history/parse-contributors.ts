@@ -1,4 +1,4 @@
-/** Author of commits. Shape: `email` in lower case; `name` is the one with the most commits. */
+/** Author of commits. `email` is in lower case. `name` is the one with the most commits. */
 export interface Contributor {
   readonly name: string;
   readonly email: string;

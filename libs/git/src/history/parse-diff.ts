@@ -1,7 +1,7 @@
 import { invalid } from '../process/git-error';
 import type { ObjectId } from '../names/object-id';
 
-/** Changed file of a diff. Shape: modes have six digits, `000000` where the file does not exist. */
+/** Changed file of a diff. Modes have six digits. A side without the file has the mode `000000`. */
 export interface FileChange {
   readonly status: 'added' | 'deleted' | 'modified' | 'type changed' | 'renamed' | 'copied' | 'unmerged';
   readonly oldMode: string;
@@ -37,21 +37,21 @@ export function parseDiff(output: Buffer): FileChange[] {
   const fields = output.toString().split('\0');
   const changes: FileChange[] = [];
   let at = 0;
-  const next = (): string => fields[at++] ?? throwUnexpected();
+  const next = (): string => fields[at++] ?? throwMalformedOutput();
   // With one commit as argument its id comes first.
   if (/^[0-9a-f]{40}$/.test(fields[0] ?? '')) at = 1;
-  while (fields[at]?.startsWith(':')) changes.push(rawRecord(next));
+  while (fields[at]?.startsWith(':')) changes.push(readRawRecord(next));
   for (let index = 0; at < fields.length && fields[at] !== ''; index += 1) {
-    const change = changes[index] ?? throwUnexpected();
-    changes[index] = { ...change, ...parseCounts(next) };
+    const change = changes[index] ?? throwMalformedOutput();
+    changes[index] = { ...change, ...readLineCounts(next) };
   }
   return changes;
 }
 
-function rawRecord(next: () => string): FileChange {
-  const match = RAW.exec(next()) ?? throwUnexpected();
+function readRawRecord(next: () => string): FileChange {
+  const match = RAW.exec(next()) ?? throwMalformedOutput();
   const [, oldMode, newMode, oldId, newId, letter, score] = match as unknown as string[];
-  const status = STATUS[letter!] ?? throwUnexpected();
+  const status = STATUS[letter!] ?? throwMalformedOutput();
   const oldPath = next();
   const newPath = status === 'renamed' || status === 'copied' ? next() : oldPath;
   return {
@@ -68,8 +68,8 @@ function rawRecord(next: () => string): FileChange {
   };
 }
 
-function parseCounts(next: () => string): Pick<FileChange, 'added' | 'deleted'> {
-  const [, added, deleted, path] = (NUMBERS.exec(next()) ?? throwUnexpected()) as unknown as [
+function readLineCounts(next: () => string): Pick<FileChange, 'added' | 'deleted'> {
+  const [, added, deleted, path] = (NUMBERS.exec(next()) ?? throwMalformedOutput()) as unknown as [
     string,
     string,
     string,
@@ -83,6 +83,6 @@ function parseCounts(next: () => string): Pick<FileChange, 'added' | 'deleted'> 
   return { added: added === '-' ? null : Number(added), deleted: deleted === '-' ? null : Number(deleted) };
 }
 
-function throwUnexpected(): never {
+function throwMalformedOutput(): never {
   throw invalid('The output of diff-tree is malformed.');
 }

@@ -1,8 +1,8 @@
 import type { Readable } from 'node:stream';
 
 /**
- * Changed lines of a file. Shape: lines are counted from 1. With `oldCount` 0 lines were added after line `oldStart`, with
- * `newCount` 0 lines were removed after line `newStart`.
+ * Changed lines of a file. Lines are counted from 1. If `oldCount` is 0, lines were added after line `oldStart`. If
+ * `newCount` is 0, lines were removed after line `newStart`.
  */
 export interface Hunk {
   readonly oldStart: number;

@@ -18,7 +18,7 @@ const LINES = [
 ];
 
 /** Output of git, one line for each trailer. */
-function byGit(message: string): string {
+function parseTrailersByGit(message: string): string {
   const { stdout } = spawnSync('git', ['interpret-trailers', '--parse'], { input: message });
   return stdout.toString();
 }
@@ -31,7 +31,7 @@ describe('trailers', () => {
         const ours = parseTrailers(message)
           .map(({ key, value }) => `${key}: ${value}\n`)
           .join('');
-        expect({ message, trailers: ours }).toEqual({ message, trailers: byGit(message) });
+        expect({ message, trailers: ours }).toEqual({ message, trailers: parseTrailersByGit(message) });
       }),
       { numRuns: 300 },
     );

@@ -17,13 +17,13 @@ const MAX_MESSAGE = 1024 * 1024;
  */
 export function parseTrailers(message: string): Trailer[] {
   const lines = message.slice(0, MAX_MESSAGE).split('\n');
-  while (lines.length > 0 && isBlank(lines.at(-1)!)) lines.pop();
+  while (lines.length > 0 && isBlankLine(lines.at(-1)!)) lines.pop();
   let from = lines.length;
-  while (from > 0 && !isBlank(lines[from - 1]!)) from -= 1;
+  while (from > 0 && !isBlankLine(lines[from - 1]!)) from -= 1;
   // The title is no block of trailers.
-  if (from === 0 || lines.slice(0, from).every(isBlank)) return [];
+  if (from === 0 || lines.slice(0, from).every(isBlankLine)) return [];
   const block = lines.slice(from);
-  if (!isBlock(block)) return [];
+  if (!isTrailerBlock(block)) return [];
   return unfoldLines(block).flatMap((line) => {
     const match = TRAILER.exec(line);
     return match ? [{ key: match[1]!, value: match[2]!.trim() }] : [];
@@ -31,7 +31,7 @@ export function parseTrailers(message: string): Trailer[] {
 }
 
 /** Counts as git does, from the end: a continued line counts unless it follows a trailer. */
-function isBlock(lines: readonly string[]): boolean {
+function isTrailerBlock(lines: readonly string[]): boolean {
   let trailers = 0;
   let others = 0;
   let continued = 0;
@@ -50,7 +50,7 @@ function isBlock(lines: readonly string[]): boolean {
   return lines.some((line) => BY_GIT.test(line)) && trailers * 3 >= others;
 }
 
-function isBlank(line: string): boolean {
+function isBlankLine(line: string): boolean {
   return line.trim() === '';
 }
 

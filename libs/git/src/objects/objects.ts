@@ -14,7 +14,7 @@ import { treePath } from '../names/tree-path';
 export interface ObjectName {
   readonly rev: ObjectId | RefName;
   readonly peel?: 'commit' | 'tree';
-  /** Shape: relative to the root of the tree; empty for the root. */
+  /** Relative to the root of the tree; empty for the root. */
   readonly path?: string;
 }
 
@@ -27,7 +27,7 @@ const ABBREVIATED = /^[0-9a-f]{4,39}$/;
 
 /** Returns type and size of an object, null if it does not exist. */
 export async function objectInfo(repository: Repository, name: ObjectName): Promise<ObjectInfo | null> {
-  const text = await exactText(repository, name);
+  const text = await exactRevisionText(repository, name);
   const found = text === null ? null : await askReader(repository, 'info', text, 0);
   return found && { id: found.id, type: found.type, size: found.size };
 }
@@ -38,7 +38,7 @@ export async function readObject(
   name: ObjectName,
   maxBytes = MAX_BYTES,
 ): Promise<GitObject | null> {
-  const text = await exactText(repository, name);
+  const text = await exactRevisionText(repository, name);
   return text === null ? null : askReader(repository, 'contents', text, maxBytes);
 }
 
@@ -114,14 +114,14 @@ function ambiguousAsNull(error: unknown): null {
 const LIKE_DESCRIBE = /-g[0-9a-f]{4,}$/i;
 
 /** Returns the text for git. null if a ref does not exist whose name git would read in another way. */
-async function exactText(repository: Repository, name: ObjectName): Promise<string | null> {
-  const text = nameText(name);
+async function exactRevisionText(repository: Repository, name: ObjectName): Promise<string | null> {
+  const text = toRevisionText(name);
   if (isObjectId(name.rev) || !LIKE_DESCRIBE.test(name.rev)) return text;
   const id = await readRef(repository, name.rev);
-  return id && nameText({ ...name, rev: id });
+  return id && toRevisionText({ ...name, rev: id });
 }
 
-function nameText({ rev, peel, path }: ObjectName): string {
+function toRevisionText({ rev, peel, path }: ObjectName): string {
   if (!isObjectId(rev) && !isRefName(rev)) throw invalid('A revision is a full object id or a full ref name.');
   if (path === '') return `${rev}^{tree}`;
   if (path !== undefined) return `${rev}:${treePath(path)}`;

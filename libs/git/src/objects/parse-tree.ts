@@ -67,7 +67,7 @@ export function findInTreeObject(content: Buffer, name: string): TreeEntry | nul
   return null;
 }
 
-/** Type of an entry. Shape: a mode of six digits. */
+/** Returns the type of an entry by its mode of six digits. */
 export function typeOfMode(mode: string): TreeEntry['type'] {
   if (mode === '040000') return 'tree';
   return mode === '160000' ? 'commit' : 'blob';

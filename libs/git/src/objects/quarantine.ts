@@ -24,7 +24,7 @@ export async function inQuarantine<T>(repository: Repository, write: (step: Obje
   const alternates = repository.quarantine ? [repository.quarantine.objectDirectory, objects] : [objects];
   const view = repository.withQuarantine({ objectDirectory: folder, alternates });
   try {
-    return await write({ repository: view, keep: () => migrateObjects(folder, objects) });
+    return await write({ repository: view, keep: () => moveObjects(folder, objects) });
   } finally {
     repository.readers.closeView(view);
     await rm(folder, { recursive: true, force: true });
@@ -60,7 +60,7 @@ export async function quarantinedBytes({ quarantine }: Repository): Promise<numb
 }
 
 /** Moves objects: an index of a pack goes last, since it makes the pack visible. */
-async function migrateObjects(from: string, to: string): Promise<void> {
+async function moveObjects(from: string, to: string): Promise<void> {
   const touched = new Set<string>();
   for (const name of await readdir(from)) {
     if (!FAN_OUT.test(name) && name !== 'pack') continue;
@@ -68,8 +68,8 @@ async function migrateObjects(from: string, to: string): Promise<void> {
     const target = join(to, name);
     await mkdir(target, { recursive: true });
     const files = (await readdir(source)).filter((file) => !file.startsWith('tmp_'));
-    for (const file of files.sort((a, b) => fileRank(a) - fileRank(b)))
-      await moveFile(join(source, file), join(target, file));
+    for (const file of files.sort((a, b) => moveOrderOf(a) - moveOrderOf(b)))
+      await moveObjectFile(join(source, file), join(target, file));
     if (files.length > 0) touched.add(target);
   }
   for (const folder of [...touched, to]) {
@@ -78,12 +78,12 @@ async function migrateObjects(from: string, to: string): Promise<void> {
   }
 }
 
-function fileRank(file: string): number {
+function moveOrderOf(file: string): number {
   return file.endsWith('.idx') ? 1 : 0;
 }
 
 /** An object that exists stays: both files have the same content. */
-async function moveFile(source: string, target: string): Promise<void> {
+async function moveObjectFile(source: string, target: string): Promise<void> {
   try {
     await link(source, target);
     await unlink(source);

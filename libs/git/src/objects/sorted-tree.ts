@@ -38,7 +38,7 @@ interface TreeLayout {
 export class SortedTree {
   private constructor(private readonly layout: TreeLayout) {}
 
-  /** Sorts the content of a tree object. Shape: paths are names. */
+  /** Sorts the content of a tree object. The paths of its entries are names. */
   static ofTreeObject(content: Buffer): SortedTree {
     const places: [number[], number[], number[]] = [[], [], []];
     for (let at = 0; at < content.length;) {
@@ -48,10 +48,10 @@ export class SortedTree {
       if (end < 0 || end + ID_BYTES >= content.length) throw invalid('The tree is malformed.');
       at = end + 1 + ID_BYTES;
     }
-    return new SortedTree(computeLayout(content, places, true));
+    return new SortedTree(createTreeLayout(content, places, true));
   }
 
-  /** Sorts the output of `ls-tree -z`. Shape: paths are relative to the listed tree. */
+  /** Sorts the output of `ls-tree -z`. The paths of its entries are relative to the listed tree. */
   static ofListing(content: Buffer): SortedTree {
     const places: [number[], number[], number[]] = [[], [], []];
     for (let at = 0; at < content.length;) {
@@ -61,7 +61,7 @@ export class SortedTree {
       if (end < 0) throw invalid('The output of ls-tree is malformed.');
       at = end + 1;
     }
-    return new SortedTree(computeLayout(content, places, false));
+    return new SortedTree(createTreeLayout(content, places, false));
   }
 
   get length(): number {
@@ -73,7 +73,7 @@ export class SortedTree {
     return this.layout.content.length + this.layout.starts.byteLength;
   }
 
-  /** Decodes the entries from an index on. Shape: sizes are null. */
+  /** Decodes the entries from an index on. Their sizes are null. */
   readEntries(start: number, end = this.length): TreeEntry[] {
     const entries: TreeEntry[] = [];
     for (let index = Math.max(0, start); index < Math.min(end, this.length); index += 1)
@@ -85,7 +85,7 @@ export class SortedTree {
   keyAt(index: number): Buffer {
     const [folders, files] = this.layout.ends;
     const rank = index < folders ? TREE : index < files ? BLOB : COMMIT;
-    const path = this.pathAt(this.layout.starts[index]!);
+    const path = this.pathOfEntryAt(this.layout.starts[index]!);
     return Buffer.concat([Buffer.from([rank]), path, ...(rank === TREE ? [SLASH] : [])]);
   }
 
@@ -106,7 +106,7 @@ export class SortedTree {
     const start = starts[index]!;
     const mode = content.toString('latin1', start, content.indexOf(BLANK, start)).padStart(6, '0');
     const type = typeOfMode(mode);
-    const path = this.pathAt(start);
+    const path = this.pathOfEntryAt(start);
     // In a listing the id stands before the tab, in a tree object after the name.
     const at = path.byteOffset - content.byteOffset;
     const id = isObject
@@ -115,7 +115,7 @@ export class SortedTree {
     return { mode, type, id: id as ObjectId, path: path.toString(), size: null };
   }
 
-  private pathAt(start: number): Buffer {
+  private pathOfEntryAt(start: number): Buffer {
     const { content, isObject } = this.layout;
     const from = content.indexOf(isObject ? BLANK : TAB, start) + 1;
     return content.subarray(from, content.indexOf(NUL, from));
@@ -135,7 +135,7 @@ export async function listSortedTree(repository: Repository, tree: ObjectId): Pr
   return SortedTree.ofListing(stdout);
 }
 
-function computeLayout(
+function createTreeLayout(
   content: Buffer,
   [trees, blobs, commits]: [number[], number[], number[]],
   isObject: boolean,

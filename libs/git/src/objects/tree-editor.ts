@@ -9,17 +9,17 @@ import type { TreeEntry } from './parse-tree';
 import { checkSubmoduleList, isSubmoduleList } from './submodules';
 import { writeObjects } from './write-objects';
 
-/** Entry of a folder. Shape: `mode` as git stores it, without a leading zero for folders. */
-interface EditedEntry {
+/** Entry of a folder. `mode` is stored as in git, without a leading zero for folders. */
+interface EditedTreeEntry {
   readonly mode: string;
   readonly id: string;
   /** Opened folder whose entries may differ from `id`; null for others. */
-  readonly folder: Folder | null;
+  readonly folder: EditedFolder | null;
 }
 
-/** Opened folder. Shape: names are their bytes as latin1, so that names in any encoding survive. */
-interface Folder {
-  readonly items: Map<string, EditedEntry>;
+/** Opened folder. Names are their bytes as latin1, so that names in any encoding survive. */
+interface EditedFolder {
+  readonly items: Map<string, EditedTreeEntry>;
   isChanged: boolean;
 }
 
@@ -44,19 +44,21 @@ const REPLACED = '\ufffd';
 export class TreeEditor {
   private constructor(
     private readonly repository: Repository,
-    private readonly root: Folder,
+    private readonly root: EditedFolder,
   ) {}
 
   /** Opens a tree, or an empty one. Errors: GitError `not found`, `too large`. */
   static async openTree(repository: Repository, tree: ObjectId | null): Promise<TreeEditor> {
     const root =
-      tree === null ? { items: new Map<string, EditedEntry>(), isChanged: true } : await readFolder(repository, tree);
+      tree === null
+        ? { items: new Map<string, EditedTreeEntry>(), isChanged: true }
+        : await readFolder(repository, tree);
     return new TreeEditor(repository, root);
   }
 
-  /** Returns the entry of a path as it is now, null if there is none. Shape: the id of a changed folder is its old one. */
+  /** Returns the current entry of a path, null if there is none. A changed folder still has its old id. */
   async findEntry(path: string): Promise<TreeEntry | null> {
-    const { parents, name } = splitPath(path);
+    const { parents, name } = splitTreePath(path);
     const folder = await this.openFolder(parents);
     const item = folder?.items.get(name);
     if (!item) return null;
@@ -77,7 +79,7 @@ export class TreeEditor {
       if (mode === SYMBOLIC_LINK) throw invalid('The list of submodules is no link.');
       await checkSubmoduleList(this.repository, id);
     }
-    const { parents, name: key } = splitPath(path);
+    const { parents, name: key } = splitTreePath(path);
     const folder = await this.openFolder(parents, true);
     if (folder === null) throw invalid('The path leads through a file.');
     folder.items.set(key, { mode, id, folder: null });
@@ -86,7 +88,7 @@ export class TreeEditor {
 
   /** Removes the entry of a path. Returns false if there is none. */
   async removeEntry(path: string): Promise<boolean> {
-    const { parents, name } = splitPath(path);
+    const { parents, name } = splitTreePath(path);
     const folder = await this.openFolder(parents);
     if (!folder?.items.delete(name)) return false;
     folder.isChanged = true;
@@ -96,13 +98,13 @@ export class TreeEditor {
   /** Writes the changed folders. Returns the id of the root. */
   async writeTree(): Promise<ObjectId> {
     const contents: Buffer[] = [];
-    const root = finishFolder(this.root, contents);
+    const root = addChangedFolders(this.root, contents);
     await writeObjects(this.repository, { type: 'tree', contents, maxBytes: MAX_WRITTEN_BYTES });
     return root as ObjectId;
   }
 
   /** Opens the folders of a path. Returns null if one is missing, or is a file. */
-  private async openFolder(names: readonly string[], adds = false): Promise<Folder | null> {
+  private async openFolder(names: readonly string[], adds = false): Promise<EditedFolder | null> {
     let folder = this.root;
     for (const name of names) {
       const item = folder.items.get(name);
@@ -116,20 +118,20 @@ export class TreeEditor {
   }
 }
 
-function splitPath(path: string): { readonly parents: readonly string[]; readonly name: string } {
+function splitTreePath(path: string): { readonly parents: readonly string[]; readonly name: string } {
   const names = path.split('/').map((name) => Buffer.from(name).toString('latin1'));
   return { parents: names.slice(0, -1), name: names.at(-1)! };
 }
 
-function emptyFolder(): Folder {
+function emptyFolder(): EditedFolder {
   return { items: new Map(), isChanged: true };
 }
 
-async function readFolder(repository: Repository, tree: ObjectId): Promise<Folder> {
+async function readFolder(repository: Repository, tree: ObjectId): Promise<EditedFolder> {
   const object = await readObject(repository, { rev: tree }, MAX_FOLDER_BYTES);
   if (object?.type !== 'tree') throw invalid('The tree does not exist.');
   const { content } = object;
-  const items = new Map<string, EditedEntry>();
+  const items = new Map<string, EditedTreeEntry>();
   for (let at = 0; at < content.length;) {
     const blank = content.indexOf(BLANK, at);
     const end = content.indexOf(NUL, blank);
@@ -147,10 +149,10 @@ async function readFolder(repository: Repository, tree: ObjectId): Promise<Folde
 }
 
 /** Adds the contents of changed folders, children first. Returns the id of the folder; null if it has no entry. */
-function finishFolder(folder: Folder, contents: Buffer[], isRoot = true): string | null {
+function addChangedFolders(folder: EditedFolder, contents: Buffer[], isRoot = true): string | null {
   for (const [name, item] of folder.items) {
     if (item.folder === null) continue;
-    const id = finishedChild(item, item.folder, contents);
+    const id = addChangedChild(item, item.folder, contents);
     if (id === item.id) continue;
     folder.isChanged = true;
     if (id === null) folder.items.delete(name);
@@ -162,15 +164,15 @@ function finishFolder(folder: Folder, contents: Buffer[], isRoot = true): string
   return createHash('sha1').update(`tree ${content.length}\0`).update(content).digest('hex');
 }
 
-function finishedChild(item: EditedEntry, folder: Folder, contents: Buffer[]): string | null {
-  const hasChanged = (one: Folder): boolean =>
+function addChangedChild(item: EditedTreeEntry, folder: EditedFolder, contents: Buffer[]): string | null {
+  const hasChanged = (one: EditedFolder): boolean =>
     one.isChanged || [...one.items.values()].some((inner) => inner.folder !== null && hasChanged(inner.folder));
-  return hasChanged(folder) ? finishFolder(folder, contents, false) : item.id;
+  return hasChanged(folder) ? addChangedFolders(folder, contents, false) : item.id;
 }
 
 /** Writes the entries in the order of git, in which a folder is compared as if its name ended with a slash. */
-function serializeFolder({ items }: Folder): Buffer {
-  const keyOf = ([name, { mode }]: [string, EditedEntry]): Buffer =>
+function serializeFolder({ items }: EditedFolder): Buffer {
+  const keyOf = ([name, { mode }]: [string, EditedTreeEntry]): Buffer =>
     Buffer.from(mode.padStart(6, '0') === '040000' ? `${name}/` : name, 'latin1');
   const sorted = [...items].map((item) => ({ item, key: keyOf(item) })).sort((a, b) => Buffer.compare(a.key, b.key));
   return Buffer.concat(

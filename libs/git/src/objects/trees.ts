@@ -7,7 +7,9 @@ import { findInTreeObject, parseLsTree, parseTreeObject } from './parse-tree';
 import type { TreeEntry } from './parse-tree';
 import { treePath } from '../names/tree-path';
 
-/** Lists one folder from a kept reader, null if it does not exist or is a file. Shape: git's order, sizes null. */
+/**
+ * Lists one folder from a kept reader in git's order, without sizes. Returns null if it does not exist or is a file.
+ */
 export async function readTree(repository: Repository, name: ObjectName): Promise<TreeEntry[] | null> {
   const tree = await readObject(repository, { ...name, path: name.path ?? '' });
   return tree?.type === 'tree' ? parseTreeObject(tree.content) : null;
@@ -16,7 +18,7 @@ export async function readTree(repository: Repository, name: ObjectName): Promis
 /** Largest folder in which a name is looked up. Units: bytes. */
 const MAX_FOLDER_BYTES = 64 * 1024 * 1024;
 
-/** Returns the entry of a path in the tree of a commit, null if there is none. Shape: `path` is the whole path. */
+/** Returns the entry of a path in the tree of a commit, null if there is none. Its `path` is the whole path. */
 export async function readEntry(repository: Repository, commit: ObjectId, path: string): Promise<TreeEntry | null> {
   treePath(path);
   const at = path.lastIndexOf('/');

@@ -69,13 +69,13 @@ export async function writeObjects(
   const paths: string[] = [];
   for (const [index, content] of contents.entries()) {
     const path = join(folder, String(index));
-    left -= await storeContent(content, path, left, maxBytes);
+    left -= await writeContentFile(content, path, left, maxBytes);
     paths.push(path);
   }
   const args = ['hash-object', '-t', type, '-w', '--no-filters', '--stdin-paths'];
   const stdin = Buffer.from(paths.map((path) => `${path}\n`).join(''));
   const { stdout } = await repository.run({ args, stdin, limits: { ms: WRITE_MS, idleMs: WRITE_MS } });
-  return parseIds(stdout, contents.length);
+  return parseObjectIds(stdout, contents.length);
 }
 
 /** Writes a tree. Errors: GitError `invalid` for a name or a list of submodules that no tree may hold. */
@@ -96,7 +96,7 @@ export async function writeTree(
     if (type === 'blob' && isSubmoduleList(path)) await checkSubmoduleList(repository, id);
   }
   const { stdout } = await repository.run({ args: ['mktree', '-z'], stdin: Buffer.from(lines.join('')) });
-  return parseIds(stdout, 1)[0]!;
+  return parseObjectIds(stdout, 1)[0]!;
 }
 
 /** Writes a commit; no ref moves. */
@@ -107,8 +107,8 @@ export async function writeCommit(repository: Repository, commit: NewCommit): Pr
     ...identityVariables('AUTHOR', commit.author),
     ...identityVariables('COMMITTER', commit.committer),
   };
-  const { stdout } = await repository.run({ args, variables, stdin: Buffer.from(withoutNul(commit.message)) });
-  return parseIds(stdout, 1)[0]!;
+  const { stdout } = await repository.run({ args, variables, stdin: Buffer.from(removeNul(commit.message)) });
+  return parseObjectIds(stdout, 1)[0]!;
 }
 
 /** Writes an annotated tag object; no ref moves. */
@@ -126,21 +126,26 @@ export async function writeTag(
 
   if (/[\u0000-\u001f]/.test(tag.name)) throw invalid('The name of the tag is invalid.');
   const headers = `object ${objectId(tag.target)}\ntype ${tag.type}\ntag ${tag.name}\ntagger ${name} <${email}> ${date}\n`;
-  const stdin = Buffer.from(`${headers}\n${withoutNul(tag.message)}`);
+  const stdin = Buffer.from(`${headers}\n${removeNul(tag.message)}`);
   const { stdout } = await repository.run({ args: ['hash-object', '-t', 'tag', '-w', '--stdin'], stdin });
-  return parseIds(stdout, 1)[0]!;
+  return parseObjectIds(stdout, 1)[0]!;
 }
 
-async function storeContent(content: Buffer | Readable, path: string, left: number, maxBytes: number): Promise<number> {
+async function writeContentFile(
+  content: Buffer | Readable,
+  path: string,
+  bytesLeft: number,
+  maxBytes: number,
+): Promise<number> {
   const tooLarge = (): GitError => new GitError('too large', `The content is larger than ${maxBytes} bytes.`);
   if (Buffer.isBuffer(content)) {
-    if (content.length > left) throw tooLarge();
+    if (content.length > bytesLeft) throw tooLarge();
     await writeFile(path, content);
     return content.length;
   }
   let size = 0;
   const meter = new Meter(
-    left,
+    bytesLeft,
     () => undefined,
     () => meter.destroy(tooLarge()),
   );
@@ -149,8 +154,8 @@ async function storeContent(content: Buffer | Readable, path: string, left: numb
   return size;
 }
 
-function identityVariables(role: 'AUTHOR' | 'COMMITTER', who: Identity): Record<string, string> {
-  const { name, email, date } = formatIdentity(who);
+function identityVariables(role: 'AUTHOR' | 'COMMITTER', identity: Identity): Record<string, string> {
+  const { name, email, date } = formatIdentity(identity);
   return { [`GIT_${role}_NAME`]: name, [`GIT_${role}_EMAIL`]: email, [`GIT_${role}_DATE`]: `@${date}` };
 }
 
@@ -160,11 +165,11 @@ function formatIdentity({ name, email, at, offsetMinutes = 0 }: Identity) {
   const minutes = Math.min(Math.abs(Math.trunc(offsetMinutes)), 14 * 60);
   const zone = `${String(Math.floor(minutes / 60)).padStart(2, '0')}${String(minutes % 60).padStart(2, '0')}`;
   const date = `${seconds} ${offsetMinutes < 0 ? '-' : '+'}${zone}`;
-  return { name: fitIdentity(name) || 'unknown', email: fitIdentity(email), date };
+  return { name: cleanIdentityText(name) || 'unknown', email: cleanIdentityText(email), date };
 }
 
 /** git refuses names that consist of such characters alone, and cuts them off at both ends. Bounds: linear. */
-function fitIdentity(text: string): string {
+function cleanIdentityText(text: string): string {
   const left = text.replaceAll(UNFIT, '');
   let start = 0;
   while (start < left.length && CUT_AT_START.test(left[start]!)) start += 1;
@@ -173,11 +178,11 @@ function fitIdentity(text: string): string {
   return left.slice(start, end);
 }
 
-function withoutNul(text: string): string {
+function removeNul(text: string): string {
   return text.replaceAll('\0', '');
 }
 
-function parseIds(stdout: Buffer, count: number): ObjectId[] {
+function parseObjectIds(stdout: Buffer, count: number): ObjectId[] {
   const lines = stdout.toString().trimEnd().split('\n');
   if (lines.length !== count || !lines.every(isObjectId))
     throw new GitError('failed', 'git did not write the objects.');

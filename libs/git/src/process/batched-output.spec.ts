@@ -5,7 +5,7 @@ import { copyInBatches } from './batched-output';
 const PIECE = Buffer.alloc(8192, 'x');
 
 /** A target that keeps the size of each piece, and takes the next one when `free` is called, or at once. */
-function sizes(isSlow = false) {
+function createSizeRecorder(isSlow = false) {
   const seen: number[] = [];
   let free = (): void => undefined;
   const target = new Writable({
@@ -19,11 +19,11 @@ function sizes(isSlow = false) {
   return { seen, target, free: () => free() };
 }
 
-const total = (seen: readonly number[]): number => seen.reduce((sum, one) => sum + one, 0);
-const source = () => new PassThrough({ highWaterMark: 65_536 });
+const sumSizes = (seen: readonly number[]): number => seen.reduce((sum, one) => sum + one, 0);
+const createSource = () => new PassThrough({ highWaterMark: 65_536 });
 
 it('passes short output on as it arrives', async () => {
-  const [from, { seen, target }] = [source(), sizes()];
+  const [from, { seen, target }] = [createSource(), createSizeRecorder()];
   copyInBatches(from, target);
   from.end('one');
   await once(from, 'end');
@@ -31,7 +31,7 @@ it('passes short output on as it arrives', async () => {
 });
 
 it('passes long output on in large pieces, and all of it', async () => {
-  const [from, { seen, target }] = [source(), sizes()];
+  const [from, { seen, target }] = [createSource(), createSizeRecorder()];
   copyInBatches(from, target);
   for (let n = 0; n < 400; n += 1) {
     if (!from.write(PIECE)) await once(from, 'drain');
@@ -39,26 +39,26 @@ it('passes long output on in large pieces, and all of it', async () => {
   }
   from.end();
   await once(from, 'end');
-  expect(total(seen)).toBe(400 * PIECE.length);
+  expect(sumSizes(seen)).toBe(400 * PIECE.length);
   expect(seen.length).toBeLessThan(150);
 });
 
 it('waits for a slow target', async () => {
-  const [from, { seen, target, free }] = [source(), sizes(true)];
+  const [from, { seen, target, free }] = [createSource(), createSizeRecorder(true)];
   copyInBatches(from, target);
   from.write(PIECE);
   await once(from, 'readable');
   from.end(PIECE);
   await new Promise(setImmediate);
-  expect(total(seen)).toBe(PIECE.length);
+  expect(sumSizes(seen)).toBe(PIECE.length);
   free();
   free();
   await once(from, 'end');
-  expect(total(seen)).toBe(2 * PIECE.length);
+  expect(sumSizes(seen)).toBe(2 * PIECE.length);
 });
 
 it('leaves the rest to others once it is stopped', async () => {
-  const [from, { seen, target }] = [source(), sizes()];
+  const [from, { seen, target }] = [createSource(), createSizeRecorder()];
   const stop = copyInBatches(from, target);
   stop();
   from.end('rest');

@@ -4,7 +4,7 @@
  * Source: ADR 0183; reference reliability 4.
  */
 
-/** Shape: names and values of git's configuration, in order; a name may occur several times. */
+/** Names and values of git's configuration, in order. A name may occur several times. */
 export type GitConfig = readonly (readonly [name: string, value: string])[];
 
 /** Folder with objects of a push or an API write that are not part of the repository yet. */

@@ -88,7 +88,7 @@ const PATTERNS: readonly (readonly [RegExp, GitReason, string])[] = [
   ],
 ];
 
-/** Makes a typed error of the exit of git. Shape: `stderr` as git wrote it in the C locale. */
+/** Makes a typed error of the exit of git. `stderr` is the output of git in the C locale. */
 export function errorOf(stderr: string, code: number | null, signal: NodeJS.Signals | null): GitError {
   if (signal === 'SIGXCPU') return new GitError('timed out', 'git reached its limit of processor time.', stderr);
   if (signal === 'SIGXFSZ') return new GitError('too large', 'git reached its size limit.', stderr);

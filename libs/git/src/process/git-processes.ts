@@ -57,8 +57,8 @@ export class GitProcesses {
    * Both share one slot: with a slot each, commands that have their first one could all wait for a second one.
    */
   async runPiped(first: GitCommand, second: GitCommand): Promise<GitOutput> {
-    const free = await this.slots.command.takeSlot(first.gitDirectory ?? '', slotCaller(first));
-    const start = (command: GitCommand) => this.start(command, 'command', () => undefined);
+    const free = await this.slots.command.takeSlot(first.gitDirectory ?? '', slotCallerOf(first));
+    const start = (command: GitCommand) => this.startCommand(command, 'command', () => undefined);
     try {
       const source = await start(first);
       try {
@@ -75,9 +75,9 @@ export class GitProcesses {
   /** Starts a command whose output is read as a stream. It waits for a slot first. */
   async open(command: GitCommand): Promise<RunningGit> {
     const lane = command.lane ?? 'command';
-    const free = await this.slots[lane].takeSlot(command.gitDirectory ?? '', slotCaller(command));
+    const free = await this.slots[lane].takeSlot(command.gitDirectory ?? '', slotCallerOf(command));
     try {
-      return await this.start(command, lane, free);
+      return await this.startCommand(command, lane, free);
     } catch (error) {
       free();
       throw error;
@@ -86,7 +86,7 @@ export class GitProcesses {
 
   /** Starts a process outside of the slots: kept readers, which have a bound of their own. */
   startKept(args: readonly string[], request: EnvironmentRequest): Promise<StartedGit> {
-    return this.startGit(args, request, { memoryBytes: this.options.memoryBytes, fileBytes: 0 }, true);
+    return this.startGitProgram(args, request, { memoryBytes: this.options.memoryBytes, fileBytes: 0 }, true);
   }
 
   /** Frees what is kept for starts, once nothing runs. */
@@ -94,40 +94,40 @@ export class GitProcesses {
     this.starter.close();
   }
 
-  private async start(command: GitCommand, lane: Lane, free: () => void): Promise<RunningGit> {
+  private async startCommand(command: GitCommand, lane: Lane, free: () => void): Promise<RunningGit> {
     command.signal?.throwIfAborted();
     const limits = { memoryBytes: this.options.memoryBytes, ...DEFAULTS[lane], ...command.limits };
     const hasInput = command.stdin !== undefined;
-    const child = await this.startGit(command.args, command, limits, hasInput, command.endsWithInput !== true);
+    const child = await this.startGitProgram(command.args, command, limits, hasInput, command.endsWithInput !== true);
     const running = new GitRun(child, command, limits, free);
     if (Buffer.isBuffer(command.stdin)) child.stdin?.end(command.stdin);
     if (command.stdin instanceof Readable && child.stdin) running.feed(command.stdin);
     return running;
   }
 
-  private async startGit(
+  private async startGitProgram(
     args: readonly string[],
     request: EnvironmentRequest,
     limits: Pick<ProcessLimits, 'memoryBytes' | 'fileBytes'> & { readonly ms?: number },
     hasInput: boolean,
     followsParent = true,
   ): Promise<StartedGit> {
-    const [program, ...rest] = [...limitArguments(limits, followsParent), 'git', ...args];
+    const [program, ...rest] = [...limitProgramArguments(limits, followsParent), 'git', ...args];
     const cwd = request.gitDirectory ?? '/';
     const env = createEnvironment(request, this.options);
     try {
       return await this.starter.start({ program: program!, args: rest, cwd, env, hasInput });
     } catch (error) {
-      throw startError(error as NodeJS.ErrnoException, cwd);
+      throw toStartError(error as NodeJS.ErrnoException, cwd);
     }
   }
 }
 
-function slotCaller({ signal }: GitCommand) {
+function slotCallerOf({ signal }: GitCommand) {
   return { signal, isGone: currentWaiter()?.isGone };
 }
 
-function startError(error: NodeJS.ErrnoException, folder: string): GitError {
+function toStartError(error: NodeJS.ErrnoException, folder: string): GitError {
   const said = [error.message, { cause: error }] as const;
   if (error.code === 'E2BIG') return invalid('The command is too long.');
   if (error.code !== 'ENOENT') return new GitError('failed', 'git cannot be started.', ...said);
@@ -148,7 +148,7 @@ async function readOutput(running: RunningGit): Promise<GitOutput> {
 }
 
 /** Programs of util-linux that set limits and the signal for the death of the parent, then become git. */
-function limitArguments(
+function limitProgramArguments(
   limits: { readonly memoryBytes: number; readonly fileBytes: number; readonly ms?: number },
   followsParent: boolean,
 ): string[] {

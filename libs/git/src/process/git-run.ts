@@ -81,7 +81,7 @@ export class GitRun implements RunningGit {
     free: () => void,
   ) {
     const tooLarge = () => this.kill(new GitError('too large', `git wrote more than ${limits.outputBytes} bytes.`));
-    this.stdout = new Meter(limits.outputBytes, () => this.watchIdle(), tooLarge);
+    this.stdout = new Meter(limits.outputBytes, () => this.restartIdleTimer(), tooLarge);
     this.stdin = child.stdin;
     this.endsWithInput = command.endsWithInput === true;
     this.stopCopying = copyInBatches(child.stdout, this.stdout);
@@ -89,7 +89,7 @@ export class GitRun implements RunningGit {
     this.stdout.once('close', () => {
       if (!this.stdout.readableEnded) this.kill(new GitError('failed', 'The caller stopped reading.'));
     });
-    this.ended = this.end(command, free);
+    this.ended = this.waitForEnd(command, free);
     // A caller that fails before it awaits the end must not end the process of the service.
     this.ended.catch(() => undefined);
   }
@@ -116,12 +116,12 @@ export class GitRun implements RunningGit {
     input.once('close', () => {
       if (!input.readableEnded) broken();
     });
-    input.on('data', () => this.watchIdle());
+    input.on('data', () => this.restartIdleTimer());
     input.pipe(this.child.stdin!);
     void this.child.closed.then(() => input.unpipe(this.child.stdin!));
   }
 
-  private async end(command: GitCommand, free: () => void) {
+  private async waitForEnd(command: GitCommand, free: () => void) {
     const { limits, child } = this;
     const late = () => this.kill(new GitError('timed out', `git took longer than ${limits.ms} ms.`));
     const timer = setTimeout(late, limits.ms);
@@ -129,7 +129,7 @@ export class GitRun implements RunningGit {
     command.signal?.addEventListener('abort', aborted, { once: true });
     // The caller may have gone during the start.
     if (command.signal?.aborted) aborted();
-    this.watchIdle();
+    this.restartIdleTimer();
     try {
       const { code, signal, stderr } = await child.closed;
       this.isClosed = true;
@@ -152,7 +152,7 @@ export class GitRun implements RunningGit {
     }
   }
 
-  private watchIdle(): void {
+  private restartIdleTimer(): void {
     if (this.isClosed) return;
     if (this.idle) {
       this.idle.refresh();

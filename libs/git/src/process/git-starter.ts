@@ -17,7 +17,7 @@ export interface StartRequest {
   readonly hasInput: boolean;
 }
 
-/** End of a process. Shape: `stderr` is its beginning. Bounds: 64 KiB of `stderr`. */
+/** End of a process, with the beginning of its `stderr`. Bounds: 64 KiB of `stderr`. */
 interface ProcessEnd {
   readonly code: number | null;
   readonly signal: NodeJS.Signals | null;
@@ -35,7 +35,7 @@ export interface StartedGit {
 }
 
 /** Report of the program `starter.cjs`. */
-interface Report extends Partial<ProcessEnd> {
+interface StarterReport extends Partial<ProcessEnd> {
   readonly id: string;
   readonly pid?: number;
   readonly error?: { readonly code?: string; readonly message: string };
@@ -121,9 +121,9 @@ class StarterProgram {
     const path = join(this.folder, 'git.sock');
     this.server = createServer({ highWaterMark: STREAM_BYTES }, (socket) => this.acceptSocket(socket));
     this.child = new Promise((resolve, reject) => {
-      this.server.once('error', reject).listen(path, () => resolve(this.fork(path)));
+      this.server.once('error', reject).listen(path, () => resolve(this.forkProgram(path)));
     });
-    this.child.catch((error: Error) => this.failAll(error));
+    this.child.catch((error: Error) => this.failAllProcesses(error));
   }
 
   get running(): number {
@@ -156,24 +156,24 @@ class StarterProgram {
     rmSync(this.folder, { recursive: true, force: true });
   }
 
-  private fork(path: string): ChildProcess {
+  private forkProgram(path: string): ChildProcess {
     const child = fork(PROGRAM, [path], { env: {}, execArgv: MEMORY, stdio: 'ignore' });
-    child.on('message', (report) => this.applyReport(report as Report));
+    child.on('message', (report) => this.applyReport(report as StarterReport));
     // Each request that the program does not get any more is an error of its own.
-    child.on('error', (error) => this.failAll(error));
-    child.once('exit', () => this.failAll(new Error('The program that starts git has ended.')));
+    child.on('error', (error) => this.failAllProcesses(error));
+    child.once('exit', () => this.failAllProcesses(new Error('The program that starts git has ended.')));
     child.unref();
     this.server.unref();
     return child;
   }
 
-  private applyReport({ id, pid, error, code = null, signal = null, stderr }: Report): void {
+  private applyReport({ id, pid, error, code = null, signal = null, stderr }: StarterReport): void {
     const one = this.known.get(id);
     if (!one) return;
     if (pid !== undefined) {
       one.pid = pid;
-      this.expectStreams(id, one, STREAMS_AFTER_START_MS);
-      this.completeStart(id, one);
+      this.limitWaitForStreams(id, one, STREAMS_AFTER_START_MS);
+      this.completeStartIfReady(id, one);
     } else if (error) {
       one.failed(Object.assign(new Error(error.message), { code: error.code }));
       destroyStreams(one);
@@ -182,7 +182,7 @@ class StarterProgram {
       one.ended({ code, signal, stderr });
       one.isEnded = true;
       if (one.isStarted) this.forgetProcess(id);
-      else this.expectStreams(id, one, STREAMS_AFTER_END_MS);
+      else this.limitWaitForStreams(id, one, STREAMS_AFTER_END_MS);
     }
   }
 
@@ -190,17 +190,17 @@ class StarterProgram {
    * Fails the start if the streams do not arrive in time. Without free descriptors, the kernel's connections are closed
    * and none is reported.
    */
-  private expectStreams(id: string, one: TrackedProcess, ms: number): void {
-    clearTimeout(one.missing);
+  private limitWaitForStreams(id: string, tracked: TrackedProcess, ms: number): void {
+    clearTimeout(tracked.missing);
     const check = (): void => {
-      if (one.isStarted || this.known.get(id) !== one) return;
-      if (one.pid !== null && !one.isEnded) signalGroup(one.pid, 'SIGKILL');
-      one.failed(new Error('The streams of a process that was started were lost.'));
-      destroyStreams(one);
+      if (tracked.isStarted || this.known.get(id) !== tracked) return;
+      if (tracked.pid !== null && !tracked.isEnded) signalProcessGroup(tracked.pid, 'SIGKILL');
+      tracked.failed(new Error('The streams of a process that was started were lost.'));
+      destroyStreams(tracked);
       this.forgetProcess(id);
     };
     // After a busy time, connections that wait are accepted before the check.
-    one.missing = setTimeout(() => setImmediate(check), ms);
+    tracked.missing = setTimeout(() => setImmediate(check), ms);
   }
 
   /** Reads the beginning of a connection and gives it to its process. A connection without a known id is closed. */
@@ -216,23 +216,23 @@ class StarterProgram {
       const kind = text.slice(-1);
       if (!one || (kind !== 'o' && kind !== 'i')) return void socket.destroy();
       one.streams[kind] = socket;
-      this.completeStart(id, one);
+      this.completeStartIfReady(id, one);
     };
     socket.on('readable', read);
   }
 
-  private completeStart(id: string, one: TrackedProcess): void {
-    const { pid, streams, hasInput, end } = one;
+  private completeStartIfReady(id: string, tracked: TrackedProcess): void {
+    const { pid, streams, hasInput, end } = tracked;
     const { o: stdout, i: stdin = null } = streams;
     if (pid === null || !stdout || (hasInput && !stdin)) return;
     const isRead = new Promise<void>((closed) => stdout.once('close', closed));
     const closed = Promise.all([end, isRead]).then(([ended]) => ended);
     // The end of git's input is seen only by a socket that reads.
     stdin?.resume();
-    one.started({ stdin, stdout, closed, end: () => endGroup(pid, closed) });
-    one.isStarted = true;
-    clearTimeout(one.missing);
-    if (one.isEnded) this.forgetProcess(id);
+    tracked.started({ stdin, stdout, closed, end: () => endProcessGroup(pid, closed) });
+    tracked.isStarted = true;
+    clearTimeout(tracked.missing);
+    if (tracked.isEnded) this.forgetProcess(id);
   }
 
   private forgetProcess(id: string): void {
@@ -243,11 +243,11 @@ class StarterProgram {
   }
 
   /** Fails all starts, and ends all processes: those that do not follow their parent would run on without a report. */
-  private failAll(error: Error): void {
+  private failAllProcesses(error: Error): void {
     if (this.isOver) return;
     for (const one of this.known.values()) {
       clearTimeout(one.missing);
-      if (one.pid !== null) signalGroup(one.pid, 'SIGKILL');
+      if (one.pid !== null) signalProcessGroup(one.pid, 'SIGKILL');
       if (!one.isStarted) destroyStreams(one);
       one.failed(error);
       one.ended({ code: null, signal: 'SIGKILL', stderr: '' });
@@ -261,13 +261,13 @@ function destroyStreams({ streams }: TrackedProcess): void {
   for (const stream of Object.values(streams)) stream.destroy();
 }
 
-function endGroup(pid: number, closed: Promise<ProcessEnd>): void {
-  signalGroup(pid, 'SIGTERM');
-  const timer = setTimeout(() => signalGroup(pid, 'SIGKILL'), KILL_GRACE_MS);
+function endProcessGroup(pid: number, closed: Promise<ProcessEnd>): void {
+  signalProcessGroup(pid, 'SIGTERM');
+  const timer = setTimeout(() => signalProcessGroup(pid, 'SIGKILL'), KILL_GRACE_MS);
   void closed.then(() => clearTimeout(timer));
 }
 
-function signalGroup(pid: number, signal: NodeJS.Signals): void {
+function signalProcessGroup(pid: number, signal: NodeJS.Signals): void {
   try {
     process.kill(-pid, signal);
   } catch {

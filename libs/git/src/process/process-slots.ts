@@ -25,7 +25,10 @@ export const TRANSPORT_WAIT_MS = 300_000;
 /** Fetches between repositories of this machine. A push to a fork may wait for one while it has a transport slot itself. */
 const INSIDE = 4;
 
-/** Limits of each lane. Shape: the configured maximum numbers of concurrent commands and transports. */
+/**
+ * Returns the limits of each lane. The arguments are the configured maximum numbers of concurrent commands and
+ * transports.
+ */
 export function slotLimits(
   commands: number,
   transports: number,
@@ -74,8 +77,8 @@ export class ProcessSlots {
   /** Waits for a slot and returns the function that frees it. The function may be called several times. */
   async takeSlot(key: string, { signal, isGone = () => false }: SlotCaller = {}): Promise<() => void> {
     signal?.throwIfAborted();
-    if (this.isFree(key)) return this.occupySlot(key);
-    if (this.queue.length >= this.limits.queued) this.removeGone();
+    if (this.hasFreeSlot(key)) return this.occupySlot(key);
+    if (this.queue.length >= this.limits.queued) this.removeGoneCallers();
     if (this.queue.length >= this.limits.queued) {
       throw new GitBusy('Too many git processes are waiting.', RETRY_AFTER_SECONDS);
     }
@@ -112,7 +115,7 @@ export class ProcessSlots {
     return { running: this.running, waiting: this.queue.length };
   }
 
-  private isFree(key: string): boolean {
+  private hasFreeSlot(key: string): boolean {
     return this.running < this.limits.total && (this.byRepository.get(key) ?? 0) < this.limits.perRepository;
   }
 
@@ -127,17 +130,17 @@ export class ProcessSlots {
       const left = (this.byRepository.get(key) ?? 1) - 1;
       if (left > 0) this.byRepository.set(key, left);
       else this.byRepository.delete(key);
-      this.startNext();
+      this.startNextProcess();
     };
   }
 
-  private removeGone(): void {
+  private removeGoneCallers(): void {
     for (const waiting of [...this.queue]) if (waiting.isGone()) waiting.giveUp();
   }
 
-  private startNext(): void {
-    this.removeGone();
-    const index = this.queue.findIndex(({ key }) => this.isFree(key));
+  private startNextProcess(): void {
+    this.removeGoneCallers();
+    const index = this.queue.findIndex(({ key }) => this.hasFreeSlot(key));
     if (index < 0) return;
     const [waiting] = this.queue.splice(index, 1);
     waiting?.start();

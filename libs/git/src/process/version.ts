@@ -4,8 +4,7 @@ import type { GitProcesses } from './git-processes';
 const MINIMUM: readonly [number, number] = [2, 39];
 
 /**
- * Readiness check of git. Returns null if git can be used, else one sentence that says what is wrong.
- * Shape: suits `Readiness.addCheck`.
+ * Readiness check of git, for `Readiness.addCheck`. Returns null if git can be used, else the problem as one sentence.
  */
 export async function gitProblem(processes: GitProcesses): Promise<string | null> {
   try {

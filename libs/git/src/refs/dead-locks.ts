@@ -15,26 +15,26 @@ export async function removeDeadLocks(repository: Repository, refs: readonly str
   let count = 0;
   for (const name of [...SHARED, ...refs.map((ref) => `${refName(ref)}.lock`)]) {
     const file = join(repository.directory, name);
-    const first = await readLock(file);
+    const first = await statLockFile(file);
     // Compares the inode, because another process may have replaced the old lock with its own meanwhile.
-    const second = first !== null && isDead(first) ? await readLock(file) : null;
-    if (second === null || second.ino !== first!.ino || !isDead(second)) continue;
+    const second = first !== null && isAbandonedLock(first) ? await statLockFile(file) : null;
+    if (second === null || second.ino !== first!.ino || !isAbandonedLock(second)) continue;
     await unlink(file).catch(ignoreMissing);
     count += 1;
   }
   return count;
 }
 
-interface Lock {
+interface LockFile {
   readonly ino: number;
   readonly mtimeMs: number;
 }
 
-async function readLock(file: string): Promise<Lock | null> {
+async function statLockFile(file: string): Promise<LockFile | null> {
   return (await stat(file).catch(ignoreMissing)) ?? null;
 }
 
-function isDead({ mtimeMs }: Lock): boolean {
+function isAbandonedLock({ mtimeMs }: LockFile): boolean {
   return Date.now() - mtimeMs > REF_LOCK_MS;
 }
 

@@ -48,7 +48,7 @@ export async function listRefs(repository: Repository, query: RefQuery = {}): Pr
     ] as const
   )
     .filter(([, id]) => id !== undefined)
-    .map(([name, id]) => `--${name}=${checkedId(id!)}`);
+    .map(([name, id]) => `--${name}=${requireObjectId(id!)}`);
   const count = query.max === undefined ? [] : [`--count=${Math.max(1, Math.trunc(query.max))}`];
   const sort = query.order === undefined ? [] : [`--sort=${SORT[query.order]}`];
   const args = ['for-each-ref', `--format=${REF_FORMAT}`, ...sort, ...count, ...filters, '--', ...under];
@@ -113,7 +113,7 @@ export async function setHead(repository: Repository, branch: string): Promise<v
   await repository.run({ args: ['symbolic-ref', 'HEAD', refName(branch)] });
 }
 
-function checkedId(id: string): ObjectId {
+function requireObjectId(id: string): ObjectId {
   if (!isObjectId(id) || id === NO_OBJECT) throw new GitError('invalid', 'A full object id is needed.');
   return id;
 }

@@ -26,7 +26,7 @@ export type RefFailure =
   | 'object'
   | 'failed';
 
-/** Outcome for one ref. Shape: `now` is the value of the ref after the call, null if it does not exist. */
+/** Outcome for one ref. `now` is the value of the ref after the call, null if it does not exist. */
 export type RefOutcome =
   | { readonly ref: string; readonly moved: true }
   | { readonly ref: string; readonly moved: false; readonly why: RefFailure; readonly now: ObjectId | null };
@@ -47,9 +47,9 @@ export async function updateRefs(
 ): Promise<RefOutcome[]> {
   // git refuses this for hooks: the objects may go again, and the refs would stay.
   if (repository.quarantine) throw invalid('Refs do not move to objects in quarantine.');
-  checkUpdates(updates);
+  checkRefUpdates(updates);
   if (updates.length === 0) return [];
-  const failure = await runTransaction(repository, updates);
+  const failure = await runRefTransaction(repository, updates);
   if (failure === null) return updates.map(({ ref }) => ({ ref, moved: true }));
   if (!options.atomic && updates.length > 1) {
     const outcomes: RefOutcome[] = [];
@@ -63,12 +63,12 @@ export async function updateRefs(
   return updates.map((update) => ({
     ref: update.ref,
     moved: false,
-    why: toFailure(update, now.get(update.ref) ?? null, failure, updates.length === 1),
+    why: toRefFailure(update, now.get(update.ref) ?? null, failure, updates.length === 1),
     now: now.get(update.ref) ?? null,
   }));
 }
 
-function checkUpdates(updates: readonly RefUpdate[]): void {
+function checkRefUpdates(updates: readonly RefUpdate[]): void {
   if (updates.length > MAX_UPDATES) throw invalid(`At most ${MAX_UPDATES} refs move at a time.`);
   if (new Set(updates.map(({ ref }) => ref)).size < updates.length) throw invalid('A ref is updated twice.');
   for (const { ref, oldId, newId } of updates) {
@@ -79,14 +79,14 @@ function checkUpdates(updates: readonly RefUpdate[]): void {
 }
 
 /** Runs a transaction, and repeats it if it removed locks of killed processes. Returns null, or the error of git. */
-async function runTransaction(repository: Repository, updates: readonly RefUpdate[]): Promise<string | null> {
-  const failure = await transactionOnce(repository, updates);
+async function runRefTransaction(repository: Repository, updates: readonly RefUpdate[]): Promise<string | null> {
+  const failure = await runRefTransactionOnce(repository, updates);
   if (failure === null || !LOCKED.test(failure)) return failure;
   const refs = updates.map(({ ref }) => ref);
-  return (await removeDeadLocks(repository, refs)) === 0 ? failure : transactionOnce(repository, updates);
+  return (await removeDeadLocks(repository, refs)) === 0 ? failure : runRefTransactionOnce(repository, updates);
 }
 
-async function transactionOnce(repository: Repository, updates: readonly RefUpdate[]): Promise<string | null> {
+async function runRefTransactionOnce(repository: Repository, updates: readonly RefUpdate[]): Promise<string | null> {
   const lines = updates.map(({ ref, oldId, newId }) =>
     newId === NO_OBJECT ? `delete ${ref}\0${oldId}\0` : `update ${ref}\0${newId}\0${oldId}\0`,
   );
@@ -101,8 +101,8 @@ async function transactionOnce(repository: Repository, updates: readonly RefUpda
   return stderr;
 }
 
-function toFailure(update: RefUpdate, now: ObjectId | null, stderr: string, isAlone: boolean): RefFailure {
-  if ((now ?? NO_OBJECT) !== update.oldId) return 'changed';
+function toRefFailure(update: RefUpdate, currentId: ObjectId | null, stderr: string, isAlone: boolean): RefFailure {
+  if ((currentId ?? NO_OBJECT) !== update.oldId) return 'changed';
   if (!isAlone && !stderr.includes(`'${update.ref}'`)) return 'failed';
   if (LOCKED.test(stderr)) return 'locked';
   if (/exists; cannot create|non-empty directory|cannot process .* and .* at the same time/.test(stderr))

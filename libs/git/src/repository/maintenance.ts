@@ -27,12 +27,12 @@ export interface Unmaintained {
 export async function countUnmaintained({ directory }: Repository): Promise<Unmaintained> {
   const last = (await statOrNull(join(directory, MAINTAINED)))?.mtimeMs ?? 0;
   const packs = join(directory, 'objects/pack');
-  const names = (await filesBelow(packs)).filter((name) => name.endsWith('.pack'));
+  const names = (await fileNamesBelow(packs)).filter((name) => name.endsWith('.pack'));
   const files = await Promise.all(names.map((name) => statOrNull(join(packs, name))));
   const newer = files.filter((file) => file !== null && file.mtimeMs > last);
   return {
     packBytes: newer.reduce((sum, file) => sum + (file?.size ?? 0), 0),
-    looseRefs: (await filesBelow(join(directory, 'refs'))).length,
+    looseRefs: (await fileNamesBelow(join(directory, 'refs'))).length,
   };
 }
 
@@ -46,7 +46,7 @@ async function statOrNull(path: string): Promise<{ readonly mtimeMs: number; rea
   }
 }
 
-async function filesBelow(folder: string): Promise<string[]> {
+async function fileNamesBelow(folder: string): Promise<string[]> {
   try {
     const entries = await readdir(folder, { recursive: true, withFileTypes: true });
     return entries.filter((entry) => entry.isFile()).map(({ name }) => name);

@@ -13,7 +13,7 @@ export interface GitObject extends ObjectInfo {
   readonly content: Buffer;
 }
 
-interface Request {
+interface ObjectRequest {
   readonly verb: 'info' | 'contents';
   readonly name: string;
   /** Bytes of a name that holds line ends, else null. */
@@ -35,8 +35,9 @@ const RETRY_AFTER_SECONDS = 1;
 
 /**
  * One kept `git cat-file --batch-command` process. Requests of one tick are sent together, and many may wait at a time.
- * A process that dies is replaced, and its open requests are asked again; the request on which two processes died fails.
- * Shape: with `-z` names may hold line ends. Answers of git 2.39 do not, so an echoed name is compared byte by byte.
+ * A process that dies is replaced, and its open requests are asked again; the request on which two processes died
+ * fails. Names in requests may contain line ends, because `-z` ends them with NUL. Answers of git 2.39 do not use NUL,
+ * so an echoed name is compared byte by byte.
  * Errors: GitError; GitBusy beyond 10,000 open requests.
  */
 export class ObjectReader {
@@ -45,7 +46,7 @@ export class ObjectReader {
   private child: StartedGit | null = null;
   private isStarting = false;
   /** Requests in the order of sending; the first `sent` of them are with the process. */
-  private open: Request[] = [];
+  private open: ObjectRequest[] = [];
   private sent = 0;
   private isSending = false;
   private rest: Buffer = NOTHING;
@@ -62,7 +63,7 @@ export class ObjectReader {
   }
 
   /** Asks for an object, null if it does not exist. `content` is empty for `info`. */
-  requestObject(verb: Request['verb'], name: string, maxBytes: number): Promise<GitObject | null> {
+  requestObject(verb: ObjectRequest['verb'], name: string, maxBytes: number): Promise<GitObject | null> {
     if (this.open.length >= MAX_PENDING) {
       return Promise.reject(new GitBusy('Too many reads of the repository are waiting.', RETRY_AFTER_SECONDS));
     }
@@ -76,45 +77,45 @@ export class ObjectReader {
         reject,
         attempts: 0,
       });
-      this.sendRequests();
+      this.sendOpenRequests();
     });
   }
 
   /** Ends the process. Open requests fail. */
   close(): void {
     const { child, open } = this;
-    this.forgetChild();
+    this.forgetProcess();
     this.open = [];
     child?.stdin?.end();
     if (open.length > 0) child?.end();
     for (const request of open) request.reject(new GitError('no repository', 'The repository was closed.'));
   }
 
-  private sendRequests(): void {
+  private sendOpenRequests(): void {
     if (this.isSending) return;
     this.isSending = true;
     queueMicrotask(() => {
       this.isSending = false;
       if (this.open.length === 0) return;
       const { child } = this;
-      if (!child) return void this.startChild();
+      if (!child) return void this.startProcess();
       const lines = this.open.slice(this.sent).map(({ verb, name }) => `${verb} ${name}\0`);
       if (lines.length === 0) return;
       this.sent = this.open.length;
       this.asked += lines.length;
-      this.watchProgress();
+      this.restartProgressTimer();
       child.stdin!.write(`${lines.join('')}flush\0`);
     });
   }
 
-  private async startChild(): Promise<void> {
+  private async startProcess(): Promise<void> {
     if (this.isStarting) return;
     this.isStarting = true;
     let child: StartedGit;
     try {
       child = await this.start();
     } catch (error) {
-      return this.failAll(error);
+      return this.failAllRequests(error);
     } finally {
       this.isStarting = false;
     }
@@ -128,7 +129,7 @@ export class ObjectReader {
     void child.closed.then(({ code, signal, stderr }) => {
       if (child === this.child) this.replaceProcess(() => errorOf(stderr, code, signal));
     });
-    this.sendRequests();
+    this.sendOpenRequests();
   }
 
   /** Takes output of the process apart. */
@@ -136,49 +137,49 @@ export class ObjectReader {
     let data = this.rest.length > 0 ? Buffer.concat([this.rest, chunk]) : chunk;
     const reading = this.child;
     while (data.length > 0 && this.child === reading) {
-      const used = this.body ? this.readBody(data) : this.readHead(data);
+      const used = this.body ? this.readObjectBody(data) : this.readObjectHead(data);
       if (used === 0) break;
       data = data.subarray(used);
     }
     if (this.child !== reading) return;
     this.rest = data;
-    if (this.open.length > 0) this.watchProgress();
+    if (this.open.length > 0) this.restartProgressTimer();
   }
 
   /** Reads a header line and returns its length, 0 if it is not complete. */
-  private readHead(data: Buffer): number {
+  private readObjectHead(data: Buffer): number {
     const request = this.open[0];
     if (!request || this.sent === 0) {
-      this.restart();
+      this.restartProcess();
       return 0;
     }
-    const from = this.echoLength(data, request);
+    const from = this.echoedNameLength(data, request);
     const end = from < 0 ? -1 : data.indexOf(LINE_END, from);
     if (end < 0) return 0;
     const found = from === 0 ? FOUND.exec(data.toString('latin1', 0, end)) : null;
-    if (!found) this.finishMissing(request, data.toString('latin1', from, end));
-    else this.beginObject(request, { id: found[1]!, type: found[2] as ObjectType, size: Number(found[3]) });
+    if (!found) this.resolveMissing(request, data.toString('latin1', from, end));
+    else this.beginObjectBody(request, { id: found[1]!, type: found[2] as ObjectType, size: Number(found[3]) });
     return end + 1;
   }
 
   /** Length of a repeated name that holds line ends; 0 if the answer repeats no such name, -1 if more bytes are needed. */
-  private echoLength(data: Buffer, { multiline }: Request): number {
+  private echoedNameLength(data: Buffer, { multiline }: ObjectRequest): number {
     if (!multiline) return 0;
     const compared = Math.min(multiline.length, data.length);
     if (!data.subarray(0, compared).equals(multiline.subarray(0, compared))) return 0;
     return compared < multiline.length ? -1 : multiline.length;
   }
 
-  private finishMissing(request: Request, line: string): void {
-    this.shiftRequest();
+  private resolveMissing(request: ObjectRequest, line: string): void {
+    this.takeFirstRequest();
     if (line.endsWith(' ambiguous'))
       request.reject(new GitError('ambiguous', 'The abbreviated id fits several objects.'));
     else request.resolve(null);
   }
 
-  private beginObject(request: Request, info: ObjectInfo): void {
+  private beginObjectBody(request: ObjectRequest, info: ObjectInfo): void {
     if (request.verb === 'info') {
-      this.shiftRequest();
+      this.takeFirstRequest();
       request.resolve({ ...info, content: NOTHING });
       return;
     }
@@ -191,12 +192,12 @@ export class ObjectReader {
       this.body = { info, content: null, filled: 0 };
       return;
     }
-    this.shiftRequest();
-    this.restart();
+    this.takeFirstRequest();
+    this.restartProcess();
   }
 
   /** Copies a part of a body and its line end; returns the number of bytes that it used. */
-  private readBody(data: Buffer): number {
+  private readObjectBody(data: Buffer): number {
     const body = this.body!;
     const { info, content } = body;
     const used = Math.min(info.size + 1 - body.filled, data.length);
@@ -204,13 +205,13 @@ export class ObjectReader {
     body.filled += used;
     if (body.filled > info.size) {
       this.body = null;
-      const request = this.shiftRequest();
+      const request = this.takeFirstRequest();
       if (content) request.resolve({ ...info, content });
     }
     return used;
   }
 
-  private shiftRequest(): Request {
+  private takeFirstRequest(): ObjectRequest {
     const request = this.open.shift()!;
     this.sent -= 1;
     if (this.open.length === 0) {
@@ -222,34 +223,34 @@ export class ObjectReader {
   }
 
   /** Gives up the process and asks a new one for what is open. */
-  private restart(): void {
+  private restartProcess(): void {
     const { child } = this;
-    this.forgetChild();
+    this.forgetProcess();
     child?.end();
-    this.sendRequests();
+    this.sendOpenRequests();
   }
 
   /** Replaces a process that has died: the first request in line fails at its second attempt, and the others are sent again. */
   private replaceProcess(reason: () => GitError): void {
-    this.forgetChild();
+    this.forgetProcess();
     const first = this.open[0];
     if (first && (first.attempts += 1) > 1) {
       this.open.shift();
       first.reject(reason());
     }
-    if (this.open.length > 0) this.sendRequests();
+    if (this.open.length > 0) this.sendOpenRequests();
     else this.becameIdle();
   }
 
-  private failAll(error: unknown): void {
+  private failAllRequests(error: unknown): void {
     const { open } = this;
-    this.forgetChild();
+    this.forgetProcess();
     this.open = [];
     for (const request of open) request.reject(error);
     this.becameIdle();
   }
 
-  private forgetChild(): void {
+  private forgetProcess(): void {
     clearTimeout(this.progress);
     this.progress = undefined;
     this.child = null;
@@ -258,14 +259,14 @@ export class ObjectReader {
     this.body = null;
   }
 
-  private watchProgress(): void {
+  private restartProgressTimer(): void {
     if (this.progress) {
       this.progress.refresh();
       return;
     }
     this.progress = setTimeout(() => {
-      this.shiftRequest().reject(new GitError('timed out', 'Reading the object took too long.'));
-      this.restart();
+      this.takeFirstRequest().reject(new GitError('timed out', 'Reading the object took too long.'));
+      this.restartProcess();
     }, PROGRESS_MS);
   }
 }

@@ -48,7 +48,7 @@ export class ObjectReaders {
       kept = undefined;
     }
     if (kept) this.kept.delete(key);
-    else kept = this.addReader(repository);
+    else kept = this.createReader(repository);
     this.kept.set(key, kept);
     kept.timer.refresh();
     return kept.reader;
@@ -68,20 +68,20 @@ export class ObjectReaders {
     for (const key of [...this.kept.keys()]) this.dropReader(key);
   }
 
-  private addReader(repository: Repository): CachedReader {
-    if (this.kept.size >= this.limits.total) this.dropOldest();
+  private createReader(repository: Repository): CachedReader {
+    if (this.kept.size >= this.limits.total) this.dropOldestIdleReader();
     const key = repository.readerKey;
     const request = { gitDirectory: repository.directory, quarantine: repository.quarantine };
     const reader = new ObjectReader(
       () => this.processes.startKept(ARGS, request),
       () => this.kept.get(key)?.timer.refresh(),
     );
-    const timer = setTimeout(() => this.dropIfIdle(key, timer), this.limits.idleMs);
+    const timer = setTimeout(() => this.dropReaderIfIdle(key, timer), this.limits.idleMs);
     timer.unref();
     return { reader, timer };
   }
 
-  private dropOldest(): void {
+  private dropOldestIdleReader(): void {
     for (const [key, { reader }] of this.kept) {
       if (!reader.isIdle) continue;
       this.dropReader(key);
@@ -90,7 +90,7 @@ export class ObjectReaders {
     throw new GitBusy('Too many repositories are being read.', RETRY_AFTER_SECONDS);
   }
 
-  private dropIfIdle(key: string, timer: NodeJS.Timeout): void {
+  private dropReaderIfIdle(key: string, timer: NodeJS.Timeout): void {
     if (this.kept.get(key)?.reader.isIdle) this.dropReader(key);
     else timer.refresh();
   }

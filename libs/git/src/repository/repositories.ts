@@ -59,12 +59,12 @@ export class Repositories {
   }
 
   exists(address: RepositoryAddress): Promise<boolean> {
-    return isThere(join(this.open(address).directory, 'HEAD'));
+    return pathExists(join(this.open(address).directory, 'HEAD'));
   }
 
   /**
-   * Creates a bare repository, or returns the one that exists. Shape: `fill` writes into the new one before others see
-   * it; by default it is empty.
+   * Creates a bare repository, or returns the one that exists. `fill` writes into the new one before others see it.
+   * Without `fill` it is empty.
    */
   async create(
     address: RepositoryAddress,
@@ -72,7 +72,7 @@ export class Repositories {
     fill?: (repository: Repository) => Promise<void>,
   ): Promise<Repository> {
     const branch = refName(`refs/heads/${options.defaultBranch}`).slice('refs/heads/'.length);
-    return this.placeFolder(address, async (folder) => {
+    return this.createRepository(address, async (folder) => {
       const args = ['init', '--quiet', '--bare', '--template=', `--initial-branch=${branch}`, '--', folder];
       await this.tools.processes.run({ args });
       await fill?.(new Repository(address, folder, this.tools));
@@ -82,7 +82,7 @@ export class Repositories {
   /** Removes a repository. A missing one is no error. The folder disappears at once, its files follow. */
   async remove(address: RepositoryAddress): Promise<void> {
     const { directory } = this.open(address);
-    const gone = join(dirname(directory), unfinishedName('gone'));
+    const gone = join(dirname(directory), unfinishedFolderName('gone'));
     try {
       await rename(directory, gone);
     } catch (error) {
@@ -95,7 +95,7 @@ export class Repositories {
 
   /**
    * Deletes folders, temporary files and `.keep` files that killed processes left in creations, removals and writes, in
-   * one storage. Returns their number. Shape: a job calls it with an age above the longest push.
+   * one storage. Returns their number. A job calls it with an age above the longest push.
    */
   async sweep(storage: string, olderThanMs: number): Promise<number> {
     const root = this.storages.get(storage);
@@ -105,8 +105,8 @@ export class Repositories {
       for (const second of await listNames(join(root, '@hashed', first))) {
         const folder = join(root, '@hashed', first, second);
         for (const name of await listNames(folder)) {
-          if (UNFINISHED.test(name)) count += await removeOld(join(folder, name), olderThanMs);
-          else count += await sweepObjects(join(folder, name, 'objects'), olderThanMs);
+          if (UNFINISHED.test(name)) count += await removeIfOld(join(folder, name), olderThanMs);
+          else count += await removeUnfinishedObjects(join(folder, name, 'objects'), olderThanMs);
         }
       }
     }
@@ -130,23 +130,26 @@ export class Repositories {
     }
   }
 
-  /** Deletes scratch repositories of killed processes. Shape: a job calls it with an age above the longest step. */
+  /** Deletes scratch repositories of killed processes. A job calls it with an age above the longest step. */
   async sweepScratch(olderThanMs: number): Promise<number> {
     let count = 0;
     for (const name of await listNames(tmpdir())) {
-      if (name.startsWith(SCRATCH)) count += await removeOld(join(tmpdir(), name), olderThanMs);
+      if (name.startsWith(SCRATCH)) count += await removeIfOld(join(tmpdir(), name), olderThanMs);
     }
     return count;
   }
 
-  private async placeFolder(address: RepositoryAddress, fill: (folder: string) => Promise<void>): Promise<Repository> {
+  private async createRepository(
+    address: RepositoryAddress,
+    fillFolder: (folder: string) => Promise<void>,
+  ): Promise<Repository> {
     const repository = this.open(address);
-    if (await isThere(join(repository.directory, 'HEAD'))) return repository;
+    if (await pathExists(join(repository.directory, 'HEAD'))) return repository;
     const parent = dirname(repository.directory);
     await mkdir(parent, { recursive: true });
-    const folder = join(parent, unfinishedName('new'));
+    const folder = join(parent, unfinishedFolderName('new'));
     try {
-      await fill(folder);
+      await fillFolder(folder);
       await writeFile(join(folder, 'config'), OWN_CONFIG);
       await flushToDisk(join(folder, 'config'), folder);
       await rename(folder, repository.directory);
@@ -161,23 +164,23 @@ export class Repositories {
   }
 }
 
-function unfinishedName(kind: 'new' | 'gone'): string {
+function unfinishedFolderName(kind: 'new' | 'gone'): string {
   return `+${kind}+${randomBytes(8).toString('hex')}`;
 }
 
-async function sweepObjects(objects: string, olderThanMs: number): Promise<number> {
+async function removeUnfinishedObjects(objects: string, olderThanMs: number): Promise<number> {
   let count = 0;
   for (const name of await listNames(objects)) {
-    if (name.startsWith('tmp_objdir-')) count += await removeOld(join(objects, name), olderThanMs);
+    if (name.startsWith('tmp_objdir-')) count += await removeIfOld(join(objects, name), olderThanMs);
   }
   for (const name of await listNames(join(objects, 'pack'))) {
-    if (UNFINISHED_PACK.test(name)) count += await removeOld(join(objects, 'pack', name), olderThanMs);
+    if (UNFINISHED_PACK.test(name)) count += await removeIfOld(join(objects, 'pack', name), olderThanMs);
   }
   return count;
 }
 
 /** Removes a folder unless it is young or gone. Returns the number of removed folders. */
-async function removeOld(folder: string, olderThanMs: number): Promise<number> {
+async function removeIfOld(folder: string, olderThanMs: number): Promise<number> {
   const found = await stat(folder).catch(() => null);
   if (!found || Date.now() - found.mtimeMs < olderThanMs) return 0;
   await rm(folder, { recursive: true, force: true });
@@ -201,7 +204,7 @@ async function listNames(folder: string): Promise<string[]> {
   }
 }
 
-async function isThere(path: string): Promise<boolean> {
+async function pathExists(path: string): Promise<boolean> {
   return access(path).then(
     () => true,
     () => false,

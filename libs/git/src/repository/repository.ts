@@ -45,16 +45,16 @@ export class Repository {
   }
 
   run(command: RepositoryCommand): Promise<GitOutput> {
-    return this.tools.processes.run(this.completeCommand(command));
+    return this.tools.processes.run(this.withRepositoryFolder(command));
   }
 
   /** Runs a command whose input is the output of another one. */
   runPiped(first: RepositoryCommand, second: RepositoryCommand): Promise<GitOutput> {
-    return this.tools.processes.runPiped(this.completeCommand(first), this.completeCommand(second));
+    return this.tools.processes.runPiped(this.withRepositoryFolder(first), this.withRepositoryFolder(second));
   }
 
   open(command: RepositoryCommand): Promise<RunningGit> {
-    return this.tools.processes.open(this.completeCommand(command));
+    return this.tools.processes.open(this.withRepositoryFolder(command));
   }
 
   /** Returns a view of the repository that sees the objects in a quarantine and writes into it. */
@@ -62,7 +62,7 @@ export class Repository {
     return new Repository(this.address, this.directory, this.tools, quarantine);
   }
 
-  private completeCommand(command: RepositoryCommand): GitCommand {
+  private withRepositoryFolder(command: RepositoryCommand): GitCommand {
     return { ...command, gitDirectory: this.directory, quarantine: this.quarantine };
   }
 }

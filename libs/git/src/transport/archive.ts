@@ -14,8 +14,8 @@ const ARCHIVE_MS = 600_000;
 const MAGIC_PATHS = { GIT_LITERAL_PATHSPECS: '0' } as const;
 
 /**
- * Streams an archive of a commit, which is the same to the byte each time.
- * Shape: `prefix` is the folder that holds the files, `paths` limit it, `without` are left out. Errors: GitError `not found`.
+ * Streams an archive of a commit, which is the same to the byte each time. `prefix` is the folder that holds the files.
+ * The archive has only the files below `paths`, if given, without those below `without`. Errors: GitError `not found`.
  */
 export function openArchive(
   repository: Repository,

@@ -26,7 +26,7 @@ export async function forkRepository(
     if (isMissing) return;
     const refs = branch === undefined ? [`${BRANCHES}*`, 'refs/tags/*'] : [head];
     const specs = refs.map((ref) => `+${ref}:${ref}`);
-    await fetchSpecs(copy, source, { specs, followsTags: branch !== undefined });
+    await fetchRefspecs(copy, source, { specs, followsTags: branch !== undefined });
     await copy.run({ args: ['pack-refs', '--all'] });
   });
 }
@@ -37,18 +37,18 @@ export async function forkRepository(
  * Errors: GitError, also if the source lacks the commit.
  */
 export async function fetchCommit(repository: Repository, source: Repository, id: ObjectId): Promise<void> {
-  if (repository.quarantine) return fetchSpecs(repository, source, { specs: [id] });
+  if (repository.quarantine) return fetchRefspecs(repository, source, { specs: [id] });
   const ref = `refs/keep-around/${id}`;
   if ((await readRef(repository, ref)) === id) return;
   try {
-    await fetchSpecs(repository, source, { specs: [`${id}:${ref}`] });
+    await fetchRefspecs(repository, source, { specs: [`${id}:${ref}`] });
   } catch (error) {
     // Another request may have fetched the same commit.
     if ((await readRef(repository, ref)) !== id) throw error;
   }
 }
 
-async function fetchSpecs(
+async function fetchRefspecs(
   repository: Repository,
   source: Repository,
   o: { readonly specs: readonly string[]; readonly followsTags?: boolean },

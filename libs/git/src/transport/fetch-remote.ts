@@ -57,7 +57,7 @@ export async function fetchRemote(repository: Repository, fetch: RemoteFetch): P
     '--',
     url.href,
     ...REFSPECS,
-    ...refArguments(fetch),
+    ...headRefspecs(fetch),
   ];
   const fetching = withAuthorization(authorizationHeader(fetch), (authorization) =>
     repository.run({
@@ -70,23 +70,23 @@ export async function fetchRemote(repository: Repository, fetch: RemoteFetch): P
     }),
   );
   await fetching.catch((error: unknown) => {
-    throw isUnfinished(error) && hasReachedLimit(repository, fetch) ? TOO_LARGE : error;
+    throw wasIndexingEnded(error) && hasPackAtLimit(repository, fetch) ? TOO_LARGE : error;
   });
   if (existsSync(join(repository.directory, 'shallow'))) {
     throw new GitError('remote', 'The remote repository does not have its whole history.');
   }
 }
 
-function refArguments({ heads }: RemoteFetch): readonly string[] {
+function headRefspecs({ heads }: RemoteFetch): readonly string[] {
   return heads === undefined ? [] : [`+${heads}:refs/imports/*`];
 }
 
 /** git reports a reader of packs that was ended by the limit in the same words as a damaged pack. */
-function isUnfinished(error: unknown): boolean {
+function wasIndexingEnded(error: unknown): boolean {
   return error instanceof GitError && /invalid index-pack output/.test(error.stderr);
 }
 
-function hasReachedLimit(repository: Repository, { maxBytes }: RemoteFetch): boolean {
+function hasPackAtLimit(repository: Repository, { maxBytes }: RemoteFetch): boolean {
   const packs = join(repository.directory, 'objects', 'pack');
   return readdirSync(packs).some((name) => statSync(join(packs, name)).size >= maxBytes);
 }

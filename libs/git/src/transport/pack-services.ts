@@ -66,16 +66,16 @@ export function uploadPack(repository: Repository, request: PackRequest): Promis
 const REFS_BYTES = 64 * 1024 * 1024;
 
 /**
- * Serves one push. The ticket of `PushHooks` names the checks that run before refs move.
- * Bounds: `maxPackBytes` and the largest pack of the service. Shape: git completes a pack with objects of the repository
- * that its deltas need, so the file may become twice as large.
+ * Serves one push. The ticket of `PushHooks` names the checks that run before refs move. Git completes a pack with
+ * objects of the repository that its deltas need, so the file may become twice as large.
+ * Bounds: `maxPackBytes` and the largest pack of the service.
  */
 export async function receivePack(
   repository: Repository,
   request: PackRequest & { readonly ticket: PushTicket; readonly maxPackBytes?: number },
 ): Promise<RunningGit> {
   const maxBytes = Math.max(1, Math.min(request.maxPackBytes ?? repository.pushBytes, repository.pushBytes));
-  const commands = pickCommands(request.input);
+  const commands = readPushCommands(request.input);
   const running = await repository.open({
     args: ['receive-pack', '--stateless-rpc', repository.directory],
     variables: request.ticket.variables,
@@ -98,7 +98,7 @@ export async function receivePack(
 }
 
 /** The input stays open if the commands are refused, so that the service can answer over its connection. */
-function pickCommands(input: Readable): PushCommands {
+function readPushCommands(input: Readable): PushCommands {
   const commands = new PushCommands();
   // The process gets the error when it starts; until then an error must not end the process of the service.
   commands.on('error', () => undefined);

@@ -24,7 +24,7 @@ export class PushCommands extends Transform {
     this.total += chunk.length;
     this.rest = this.rest.length > 0 ? Buffer.concat([this.rest, chunk]) : chunk;
     try {
-      const checked = this.checkedLength();
+      const checked = this.completeLinesLength();
       this.push(this.rest.subarray(0, this.isListed ? undefined : checked));
       this.rest = this.rest.subarray(checked);
       done();
@@ -38,7 +38,7 @@ export class PushCommands extends Transform {
   }
 
   /** Returns the length of the complete lines that have arrived. */
-  private checkedLength(): number {
+  private completeLinesLength(): number {
     let at = 0;
     for (;;) {
       const from = at + LENGTH_DIGITS;

@@ -152,7 +152,7 @@ export class PushHooks {
       return checks.beforeUpdate({ ...push, quarantined, storedBytes });
     };
     try {
-      const refusal = await this.inTime(decide(), ended);
+      const refusal = await this.decideInTime(decide(), ended);
       return { isRefused: refusal !== null, text: refusal ?? '' };
     } finally {
       if (quarantined !== repository) repository.readers.closeView(quarantined);
@@ -160,7 +160,7 @@ export class PushHooks {
   }
 
   /** Returns the decision, or a refusal after the time limit. Then `ended` is aborted, so that the checks stop. */
-  private async inTime(decision: Promise<string | null>, ended: AbortController): Promise<string | null> {
+  private async decideInTime(decision: Promise<string | null>, ended: AbortController): Promise<string | null> {
     let timer: NodeJS.Timeout | undefined;
     const late = new Promise<string>((settle) => {
       timer = setTimeout(() => {
@@ -201,7 +201,7 @@ function parseUpdates(body: Buffer): RefUpdate[] | null {
   return updates.every(({ ref }) => isRefName(ref)) ? updates : null;
 }
 
-/** Shape: the hook sends each option in a header of its own, encoded in hexadecimal digits. */
+/** Parses the options of a push. The hook sends each in a header of its own, encoded in hexadecimal digits. */
 function parseOptions(request: IncomingMessage): string[] {
   const values = [request.headers['x-push-option'] ?? []].flat().join(',').split(',');
   const filled = values.map((value) => value.trim()).filter((value) => value !== '');

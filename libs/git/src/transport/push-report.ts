@@ -24,7 +24,7 @@ export class PushReport extends Transform {
       // A flush packet has the length 0. Something that is no packet passes as it is.
       const end = length > LENGTH_DIGITS ? length : LENGTH_DIGITS;
       if (this.rest.length < end) break;
-      this.push(this.cleanPacket(this.rest.subarray(0, end)));
+      this.push(this.hideFolderInPacket(this.rest.subarray(0, end)));
       this.rest = this.rest.subarray(end);
     }
     done();
@@ -34,7 +34,7 @@ export class PushReport extends Transform {
     done(null, this.rest);
   }
 
-  private cleanPacket(packet: Buffer): Buffer {
+  private hideFolderInPacket(packet: Buffer): Buffer {
     if (packet[LENGTH_DIGITS] !== MESSAGES) return packet;
     const text = packet.toString('latin1', LENGTH_DIGITS).replaceAll(this.folder, '');
     return Buffer.from(`${(text.length + LENGTH_DIGITS).toString(16).padStart(LENGTH_DIGITS, '0')}${text}`, 'latin1');

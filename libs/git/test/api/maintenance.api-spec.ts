@@ -13,7 +13,7 @@ const test = new TestGit();
 afterAll(() => test.close());
 
 /** A repository with a pack for each commit, as after pushes, and with loose objects. */
-async function pushed(): Promise<{ repository: Repository; ids: ObjectId[] }> {
+async function createPackedRepository(): Promise<{ repository: Repository; ids: ObjectId[] }> {
   const repository = await test.create();
   const ids: ObjectId[] = [];
   for (let index = 0; index < 6; index += 1) {
@@ -25,7 +25,7 @@ async function pushed(): Promise<{ repository: Repository; ids: ObjectId[] }> {
 }
 
 it('packs objects and refs, and keeps all of them', async () => {
-  const { repository, ids } = await pushed();
+  const { repository, ids } = await createPackedRepository();
   const { directory } = repository;
   const unreferenced = git(directory, ['hash-object', '-w', '--stdin'], 'unreferenced').trim() as ObjectId;
   git(directory, ['update-ref', 'refs/keep-around/x', ids[2]!]);
@@ -47,7 +47,7 @@ it('packs objects and refs, and keeps all of them', async () => {
 });
 
 it('runs while refs move', async () => {
-  const { repository, ids } = await pushed();
+  const { repository, ids } = await createPackedRepository();
   const refs = Array.from({ length: 20 }, (_, index) => `refs/heads/topic-${index}`);
   const moves = (async () => {
     for (const ref of refs) {
@@ -63,7 +63,7 @@ it('runs while refs move', async () => {
 });
 
 it('ends with its caller, and leaves a whole repository', async () => {
-  const { repository, ids } = await pushed();
+  const { repository, ids } = await createPackedRepository();
   await expect(packRepository(repository, AbortSignal.abort(new Error('stopped')))).rejects.toThrow('stopped');
   const stopping = new AbortController();
   const running = packRepository(repository, stopping.signal);
@@ -74,7 +74,7 @@ it('ends with its caller, and leaves a whole repository', async () => {
 });
 
 it('has its leftovers swept', async () => {
-  const { repository } = await pushed();
+  const { repository } = await createPackedRepository();
   const names = ['.tmp-1-pack-a.pack', 'tmp_pack_a', 'pack-a.keep', '.tmp-2-pack-b.pack', 'pack-b.keep', 'pack-a.rev'];
   const left = names.map((name) => join(repository.directory, 'objects/pack', name));
   for (const file of left) writeFileSync(file, 'x');

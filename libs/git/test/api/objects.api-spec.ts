@@ -10,7 +10,7 @@ const test = new TestGit({}, { total: 3, idleMs: 60_000 });
 afterAll(() => test.close());
 
 const MAIN = refName('refs/heads/main');
-const readers = () =>
+const listReaderProcesses = () =>
   execFileSync('ps', ['-eo', 'pid,ppid,args'])
     .toString()
     .split('\n')
@@ -73,7 +73,7 @@ describe('kept readers', () => {
     const repository = await test.create();
     const id = commit(repository, { a: 'a', b: randomBytes(900_000) });
     await objectInfo(repository, { rev: id });
-    const before = readers();
+    const before = listReaderProcesses();
     const reads = Array.from({ length: 50 }, () => readObject(repository, { rev: id, path: 'b' }));
     for (const line of before) process.kill(Number(line.trim().split(' ')[0]), 'SIGKILL');
     expect((await Promise.all(reads)).map((object) => object?.size)).toEqual(reads.map(() => 900_000));
@@ -109,7 +109,7 @@ describe('kept readers', () => {
     const repositories = await Promise.all(Array.from({ length: 5 }, () => test.create()));
     for (const repository of repositories) await objectInfo(repository, { rev: MAIN });
     expect(test.readers.size).toBe(3);
-    await until(() => readers().length <= 3);
+    await until(() => listReaderProcesses().length <= 3);
   });
 
   it('close when idle', async () => {

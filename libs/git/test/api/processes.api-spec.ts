@@ -29,7 +29,7 @@ const test = new TestGit();
 afterAll(() => test.close());
 
 /** Processes whose working directory is in a folder: every process of git for a repository. */
-function processesIn(folder: string): string[] {
+function listProcessesIn(folder: string): string[] {
   return readdirSync('/proc').filter((pid) => {
     try {
       return /^\d+$/.test(pid) && readlinkSync(`/proc/${pid}/cwd`).startsWith(folder);
@@ -40,12 +40,17 @@ function processesIn(folder: string): string[] {
 }
 
 /** Lock files, temporary objects and temporary packs. */
-function leftovers(repository: Repository): string[] {
+function listTemporaryFiles(repository: Repository): string[] {
   const all = readdirSync(repository.directory, { recursive: true }) as string[];
   return all.filter((name) => /\.lock$|(?:^|\/)tmp_|\.temp$/.test(name));
 }
 
-async function large(): Promise<{ repository: Repository; other: Repository; id: ObjectId; pack: string }> {
+async function createLargeRepository(): Promise<{
+  repository: Repository;
+  other: Repository;
+  id: ObjectId;
+  pack: string;
+}> {
   const [repository, other] = [await test.create(), await test.create()];
   const id = commit(repository, { large: randomBytes(20_000_000), small: 'x' });
   git(repository.directory, ['repack', '-adq']);
@@ -61,11 +66,11 @@ async function large(): Promise<{ repository: Repository; other: Repository; id:
   };
 }
 
-const line = (text: string) => `${(text.length + 4).toString(16).padStart(4, '0')}${text}`;
+const toPacketLine = (text: string) => `${(text.length + 4).toString(16).padStart(4, '0')}${text}`;
 
 describe('a caller', () => {
   it('that is killed leaves no process and no lock, and no file beyond the next sweep', async () => {
-    const { repository, other, id, pack } = await large();
+    const { repository, other, id, pack } = await createLargeRepository();
     const hook = join(__dirname, '../../../../tools/jest/typescript-hook.cjs');
     const args = [
       '-r',
@@ -79,29 +84,31 @@ describe('a caller', () => {
     const caller = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'inherit'] });
     await new Promise((resolve) => caller.stdout.once('data', resolve));
     await until(
-      () => leftovers(repository).some((name) => name.endsWith('locked.lock')) && leftovers(other).length > 0,
+      () =>
+        listTemporaryFiles(repository).some((name) => name.endsWith('locked.lock')) &&
+        listTemporaryFiles(other).length > 0,
     );
-    expect(processesIn(repository.directory).length).toBeGreaterThanOrEqual(5);
+    expect(listProcessesIn(repository.directory).length).toBeGreaterThanOrEqual(5);
     caller.kill('SIGKILL');
-    await until(() => [repository, other].every(({ directory }) => processesIn(directory).length === 0));
+    await until(() => [repository, other].every(({ directory }) => listProcessesIn(directory).length === 0));
     // receive-pack dies of its report, which has no reader, and cannot remove its folder; the sweep does.
-    expect(leftovers(repository)).toEqual([]);
-    expect(leftovers(other).filter((name) => !name.startsWith('objects/tmp_objdir-incoming-'))).toEqual([]);
+    expect(listTemporaryFiles(repository)).toEqual([]);
+    expect(listTemporaryFiles(other).filter((name) => !name.startsWith('objects/tmp_objdir-incoming-'))).toEqual([]);
     await test.repositories.sweep('default', 0);
-    expect([leftovers(repository), leftovers(other)]).toEqual([[], []]);
+    expect([listTemporaryFiles(repository), listTemporaryFiles(other)]).toEqual([[], []]);
     expect(git(repository.directory, ['fsck', '--strict'])).toBe('');
   });
 
   it('that goes away in the middle leaves none of them either', async () => {
-    const { repository, other, id, pack } = await large();
+    const { repository, other, id, pack } = await createLargeRepository();
     const ending = new AbortController();
     const { signal } = ending;
     const clone = await uploadPack(repository, {
-      input: Readable.from([`${line(`want ${id} ofs-delta\n`)}0000${line('done\n')}`]),
+      input: Readable.from([`${toPacketLine(`want ${id} ofs-delta\n`)}0000${toPacketLine('done\n')}`]),
       signal,
     });
     const input = new PassThrough();
-    input.write(`${line(`${NO_OBJECT} ${id} refs/heads/main\0 report-status`)}0000`);
+    input.write(`${toPacketLine(`${NO_OBJECT} ${id} refs/heads/main\0 report-status`)}0000`);
     createReadStream(pack, { end: 2_000_000 }).pipe(input, { end: false });
     const push = await receivePack(other, {
       input,
@@ -110,11 +117,11 @@ describe('a caller', () => {
     });
     const transaction = await repository.open({ args: ['update-ref', '--stdin'], stdin: 'pipe', signal });
     transaction.stdin!.write(`start\ncreate refs/heads/locked ${id}\nprepare\n`);
-    await until(() => leftovers(repository).length > 0 && leftovers(other).length > 0);
+    await until(() => listTemporaryFiles(repository).length > 0 && listTemporaryFiles(other).length > 0);
     ending.abort(new Error('gone'));
     for (const running of [clone, push, transaction]) await expect(running.ended).rejects.toThrow('gone');
-    await until(() => [repository, other].every(({ directory }) => processesIn(directory).length === 0));
-    expect([leftovers(repository), leftovers(other)]).toEqual([[], []]);
+    await until(() => [repository, other].every(({ directory }) => listProcessesIn(directory).length === 0));
+    expect([listTemporaryFiles(repository), listTemporaryFiles(other)]).toEqual([[], []]);
     expect(test.processes.slots.transport.load).toEqual({ running: 0, waiting: 0 });
   });
 
@@ -122,16 +129,16 @@ describe('a caller', () => {
     const repository = await test.create();
     const id = commit(repository, { a: 'a' });
     const input = new PassThrough();
-    input.write(`${line(`${NO_OBJECT} ${id} refs/heads/x\0 report-status`)}0000`);
+    input.write(`${toPacketLine(`${NO_OBJECT} ${id} refs/heads/x\0 report-status`)}0000`);
     const ticket = { variables: {}, config: [], close: () => undefined };
     const push = await receivePack(repository, { input, ticket });
     push.stdout.destroy();
     await expect(push.ended).rejects.toMatchObject({ reason: 'failed' });
-    await until(() => processesIn(repository.directory).length === 0);
+    await until(() => listProcessesIn(repository.directory).length === 0);
   });
 
   it('whose input breaks is as if it had gone', async () => {
-    const { repository } = await large();
+    const { repository } = await createLargeRepository();
     const input = new PassThrough();
     const running = await uploadPack(repository, { input });
     input.destroy(new Error('the client has gone'));
@@ -154,7 +161,7 @@ describe('limits', () => {
     await expect(silent.ended).rejects.toMatchObject({ reason: 'timed out' });
     const wide = repository.run({ args: ['cat-file', 'blob', `${id}:a`], limits: { outputBytes: 1000 } });
     await expect(wide).rejects.toMatchObject({ reason: 'too large' });
-    await until(() => processesIn(repository.directory).length === 0);
+    await until(() => listProcessesIn(repository.directory).length === 0);
   });
 
   it('of memory and files stop git itself', async () => {
@@ -253,7 +260,7 @@ describe('the environment of git', () => {
     writeFileSync(join(repository.directory, 'objects/info/alternates'), `${other.directory}/objects\n`);
 
     const open = await repository.open({ args: ['cat-file', '--batch'], stdin: 'pipe' });
-    const [pid] = processesIn(repository.directory);
+    const [pid] = listProcessesIn(repository.directory);
     await until(() => readFileSync(`/proc/${pid}/cmdline`, 'utf8').startsWith('git\0'));
     const environment = readFileSync(`/proc/${pid}/environ`, 'utf8').split('\0');
     expect(environment.filter((entry) => /canary|TRACE|proxy|NODE|LD_/i.test(entry))).toEqual([]);
@@ -278,7 +285,7 @@ describe('the environment of git', () => {
       await updateRefs(repository, [{ ref: 'refs/heads/x', oldId: NO_OBJECT, newId }], { atomic: true }),
     ).toMatchObject([{ moved: true }]);
     const clone = await uploadPack(repository, {
-      input: Readable.from([`${line(`want ${newId} ofs-delta\n`)}0000${line('done\n')}`]),
+      input: Readable.from([`${toPacketLine(`want ${newId} ofs-delta\n`)}0000${toPacketLine('done\n')}`]),
     });
     clone.stdout.resume();
     await clone.ended;

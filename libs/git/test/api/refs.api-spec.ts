@@ -12,9 +12,9 @@ import { commit, git, TestGit } from '../support/repository';
 const test = new TestGit();
 afterAll(() => test.close());
 
-const create = (ref: string, newId: ObjectId): RefUpdate => ({ ref, oldId: NO_OBJECT, newId });
+const createUpdate = (ref: string, newId: ObjectId): RefUpdate => ({ ref, oldId: NO_OBJECT, newId });
 
-async function filled(): Promise<{ repository: Repository; first: ObjectId; second: ObjectId }> {
+async function createFilledRepository(): Promise<{ repository: Repository; first: ObjectId; second: ObjectId }> {
   const repository = await test.create();
   const first = commit(repository, { a: '1' });
   return { repository, first, second: commit(repository, { a: '2' }) };
@@ -22,10 +22,14 @@ async function filled(): Promise<{ repository: Repository; first: ObjectId; seco
 
 describe('ref updates', () => {
   it('move all refs, or none if one does not have its old value', async () => {
-    const { repository, first, second } = await filled();
-    const made = await updateRefs(repository, [create('refs/heads/x', first), create('refs/tags/v1', second)], {
-      atomic: true,
-    });
+    const { repository, first, second } = await createFilledRepository();
+    const made = await updateRefs(
+      repository,
+      [createUpdate('refs/heads/x', first), createUpdate('refs/tags/v1', second)],
+      {
+        atomic: true,
+      },
+    );
     expect(made).toEqual([
       { ref: 'refs/heads/x', moved: true },
       { ref: 'refs/tags/v1', moved: true },
@@ -34,7 +38,7 @@ describe('ref updates', () => {
       { ref: 'refs/heads/x', oldId: first, newId: second },
       { ref: 'refs/heads/main', oldId: first, newId: NO_OBJECT },
       { ref: 'refs/tags/none', oldId: first, newId: NO_OBJECT },
-      create('refs/heads/x/y', first),
+      createUpdate('refs/heads/x/y', first),
     ];
     expect(await updateRefs(repository, updates.slice(0, 2), { atomic: true })).toEqual([
       { ref: 'refs/heads/x', moved: false, why: 'failed', now: first },
@@ -53,29 +57,29 @@ describe('ref updates', () => {
   });
 
   it('report a lock, a missing object and one of the wrong type', async () => {
-    const { repository, first } = await filled();
+    const { repository, first } = await createFilledRepository();
     const lock = join(repository.directory, 'refs/heads/locked.lock');
     writeFileSync(lock, '');
     const why = async (update: RefUpdate) => (await updateRefs(repository, [update], { atomic: true }))[0];
-    expect(await why(create('refs/heads/locked', first))).toMatchObject({ moved: false, why: 'locked' });
-    expect(await why(create('refs/heads/x', 'a'.repeat(40) as ObjectId))).toMatchObject({
+    expect(await why(createUpdate('refs/heads/locked', first))).toMatchObject({ moved: false, why: 'locked' });
+    expect(await why(createUpdate('refs/heads/x', 'a'.repeat(40) as ObjectId))).toMatchObject({
       moved: false,
       why: 'object',
     });
     const tree = git(repository.directory, ['rev-parse', 'main^{tree}']).trim() as ObjectId;
-    expect(await why(create('refs/heads/x', tree))).toMatchObject({ moved: false, why: 'object' });
-    expect(await why(create('refs/tags/x', tree))).toMatchObject({ moved: true });
+    expect(await why(createUpdate('refs/heads/x', tree))).toMatchObject({ moved: false, why: 'object' });
+    expect(await why(createUpdate('refs/tags/x', tree))).toMatchObject({ moved: true });
     expect(existsSync(join(repository.directory, 'refs/heads/x.lock'))).toBe(false);
   });
 
   it('go on after locks that killed processes left', async () => {
-    const { repository, first } = await filled();
+    const { repository, first } = await createFilledRepository();
     const longAgo = new Date(Date.now() - 6 * 60_000);
     for (const name of ['refs/heads/left.lock', 'packed-refs.lock']) {
       writeFileSync(join(repository.directory, name), '');
       utimesSync(join(repository.directory, name), longAgo, longAgo);
     }
-    const [made] = await updateRefs(repository, [create('refs/heads/left', first)], { atomic: true });
+    const [made] = await updateRefs(repository, [createUpdate('refs/heads/left', first)], { atomic: true });
     expect(made).toEqual({ ref: 'refs/heads/left', moved: true });
     const [gone] = await updateRefs(repository, [{ ref: 'refs/heads/left', oldId: first, newId: NO_OBJECT }], {
       atomic: true,
@@ -84,8 +88,8 @@ describe('ref updates', () => {
   });
 
   it('of one ref by many callers let exactly one win', async () => {
-    const { repository, first, second } = await filled();
-    await updateRefs(repository, [create('refs/heads/x', first)], { atomic: true });
+    const { repository, first, second } = await createFilledRepository();
+    await updateRefs(repository, [createUpdate('refs/heads/x', first)], { atomic: true });
     const calls = Array.from({ length: 8 }, () =>
       updateRefs(repository, [{ ref: 'refs/heads/x', oldId: first, newId: second }], { atomic: true }),
     );
@@ -105,43 +109,45 @@ describe('ref updates', () => {
     'refs/heads/x.lock',
     'refs/heads/@{',
   ])('refuse the ref %j', async (ref) => {
-    const { repository, first } = await filled();
-    await expect(updateRefs(repository, [create(ref, first)], { atomic: true })).rejects.toMatchObject({
+    const { repository, first } = await createFilledRepository();
+    await expect(updateRefs(repository, [createUpdate(ref, first)], { atomic: true })).rejects.toMatchObject({
       reason: 'invalid',
     });
   });
 
   it('do not move to objects in quarantine', async () => {
-    const { repository, first } = await filled();
+    const { repository, first } = await createFilledRepository();
     await inQuarantine(repository, async ({ repository: view }) => {
-      const update = updateRefs(view, [create('refs/heads/x', first)], { atomic: true });
+      const update = updateRefs(view, [createUpdate('refs/heads/x', first)], { atomic: true });
       await expect(update).rejects.toMatchObject({ reason: 'invalid' });
     });
   });
 
   it('refuse odd ids and two updates of one ref', async () => {
-    const { repository, first } = await filled();
+    const { repository, first } = await createFilledRepository();
     for (const newId of ['main', first.slice(1), `${first}\0`, NO_OBJECT])
       await expect(
-        updateRefs(repository, [create('refs/heads/x', newId as ObjectId)], { atomic: true }),
+        updateRefs(repository, [createUpdate('refs/heads/x', newId as ObjectId)], { atomic: true }),
       ).rejects.toMatchObject({ reason: 'invalid' });
     await expect(
-      updateRefs(repository, [create('refs/heads/x', first), create('refs/heads/x', first)], { atomic: true }),
+      updateRefs(repository, [createUpdate('refs/heads/x', first), createUpdate('refs/heads/x', first)], {
+        atomic: true,
+      }),
     ).rejects.toMatchObject({ reason: 'invalid' });
   });
 });
 
 describe('lists of refs', () => {
   it('have targets, order and filters', async () => {
-    const { repository, first, second } = await filled();
+    const { repository, first, second } = await createFilledRepository();
     git(repository.directory, ['tag', '-a', '-m', 'Release\nwith lines', 'v10', first]);
     await updateRefs(
       repository,
       [
-        create('refs/tags/v9', second),
-        create(`refs/heads/${first}`, first),
-        create('refs/heads/ü', second),
-        create('refs/tags/tree', EMPTY_TREE),
+        createUpdate('refs/tags/v9', second),
+        createUpdate(`refs/heads/${first}`, first),
+        createUpdate('refs/heads/ü', second),
+        createUpdate('refs/tags/tree', EMPTY_TREE),
       ],
       { atomic: false },
     );
@@ -166,7 +172,7 @@ describe('lists of refs', () => {
   });
 
   it('of ten thousand refs are whole, and many move in one transaction', async () => {
-    const { repository, first, second } = await filled();
+    const { repository, first, second } = await createFilledRepository();
     const names = Array.from({ length: 10_000 }, (_, index) => `refs/heads/b${String(index).padStart(5, '0')}`);
     const lines = names.map((name) => `${first} ${name}\n`).join('');
     writeFileSync(join(repository.directory, 'packed-refs'), `# pack-refs with: peeled fully-peeled sorted \n${lines}`);

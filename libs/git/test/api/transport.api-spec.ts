@@ -36,7 +36,7 @@ afterAll(async () => {
 });
 
 let count = 0;
-async function serving(checks?: PushChecks): Promise<{ repository: Repository; server: SmartHttp; work: string }> {
+async function startServer(checks?: PushChecks): Promise<{ repository: Repository; server: SmartHttp; work: string }> {
   const repository = await test.create();
   const server = await new SmartHttp(repository, hooks, checks).start();
   servers.push(server);
@@ -47,7 +47,7 @@ async function serving(checks?: PushChecks): Promise<{ repository: Repository; s
 }
 
 /** A working copy with one commit on main. */
-async function worked(server: SmartHttp, work: string): Promise<void> {
+async function commitInWorkingCopy(server: SmartHttp, work: string): Promise<void> {
   await client(work, 'init', '-q', '-b', 'main', '.');
   await client(work, 'remote', 'add', 'origin', server.url);
   writeFileSync(join(work, 'a.txt'), 'first\n');
@@ -55,12 +55,12 @@ async function worked(server: SmartHttp, work: string): Promise<void> {
   await client(work, 'commit', '-qm', 'First');
 }
 
-const leftovers = (repository: Repository) =>
+const listTemporaryObjects = (repository: Repository) =>
   readdirSync(join(repository.directory, 'objects')).filter((name) => name.startsWith('tmp_'));
 
 describe('fetches', () => {
   it.each(['0', '1', '2'])('are served by protocol %s, with nothing hidden in them', async (version) => {
-    const { repository, server, work } = await serving();
+    const { repository, server, work } = await startServer();
     const id = commit(repository, { 'a.txt': 'hello\n' });
     for (const ref of ['refs/keep-around/x', 'refs/pipelines/1', 'refs/merge-requests/1/head'])
       git(repository.directory, ['update-ref', ref, id]);
@@ -77,7 +77,7 @@ describe('fetches', () => {
   });
 
   it('of an empty repository, a shallow and a partial one work', async () => {
-    const { repository, server, work } = await serving();
+    const { repository, server, work } = await startServer();
     expect((await client(work, 'clone', server.url, 'empty')).output).toContain('empty repository');
     for (const text of ['1', '2', '3']) commit(repository, { 'a.txt': text });
     expect([await client(work, 'clone', '-q', '--depth=1', server.url, 'shallow'), server.failures]).toEqual([
@@ -91,7 +91,7 @@ describe('fetches', () => {
   });
 
   it('ignore a protocol header that is none', async () => {
-    const { repository, server } = await serving();
+    const { repository, server } = await startServer();
     commit(repository, { a: 'a' });
     for (const protocol of ["version=2' $(touch x)", 'version=2:Other']) {
       const headers = { 'git-protocol': protocol };
@@ -101,7 +101,7 @@ describe('fetches', () => {
   });
 
   it('of twenty clients at once share the slots, and this process holds no pack in memory', async () => {
-    const { repository, server, work } = await serving();
+    const { repository, server, work } = await startServer();
     commit(
       repository,
       Object.fromEntries(Array.from({ length: 8 }, (_, index) => [`f${index}`, randomBytes(2_000_000)])),
@@ -123,7 +123,7 @@ describe('fetches', () => {
   });
 
   it('end with their client', async () => {
-    const { repository, server } = await serving();
+    const { repository, server } = await startServer();
     const id = commit(repository, { large: randomBytes(30_000_000) });
     const body = `0032want ${id}\n00000009done\n`;
     const answer = await fetch(`${server.url}/git-upload-pack`, { method: 'POST', body });
@@ -150,8 +150,8 @@ describe('pushes', () => {
         return 'View it at https://example.org.';
       },
     };
-    const { repository, server, work } = await serving(checks);
-    await worked(server, work);
+    const { repository, server, work } = await startServer(checks);
+    await commitInWorkingCopy(server, work);
     const { output } = await client(work, 'push', '-o', 'ci.skip', '-o', 'title=wörk "x", $(id)', 'origin', 'main');
     const id = git(work, ['rev-parse', 'main']).trim();
     expect(output).toContain('remote: View it at https://example.org.');
@@ -165,37 +165,37 @@ describe('pushes', () => {
       { ref: id },
     ]);
     expect(git(repository.directory, ['fsck', '--strict'])).toBe('');
-    expect(leftovers(repository)).toEqual([]);
+    expect(listTemporaryObjects(repository)).toEqual([]);
   });
 
   it('are refused with the text, and leave nothing', async () => {
-    const { repository, server, work } = await serving({
+    const { repository, server, work } = await startServer({
       beforeUpdate: async () => 'Rookery: You are not allowed to push; "$(touch /tmp/x)" `id` ü.',
     });
-    await worked(server, work);
+    await commitInWorkingCopy(server, work);
     const { code, output } = await client(work, 'push', 'origin', 'main');
     expect(code).toBe(1);
     expect(output).toContain('remote: Rookery: You are not allowed to push; "$(touch /tmp/x)" `id` ü.');
     expect(output).toContain('pre-receive hook declined');
     expect(await readRef(repository, 'refs/heads/main')).toBeNull();
     expect(git(repository.directory, ['count-objects', '-v'])).toMatch(/count: 0\n[^]*in-pack: 0\n/);
-    expect(leftovers(repository)).toEqual([]);
+    expect(listTemporaryObjects(repository)).toEqual([]);
   });
 
   it('are refused if the check fails, or nobody answers', async () => {
-    const { server, work } = await serving({
+    const { server, work } = await startServer({
       beforeUpdate: async () => Promise.reject(new Error('the database is away')),
     });
-    await worked(server, work);
+    await commitInWorkingCopy(server, work);
     expect((await client(work, 'push', 'origin', 'main')).output).toContain(
       'remote: Rookery: The push could not be checked.',
     );
     expect(reported.map(String)).toContain('Error: the database is away');
     const gone = new PushHooks(() => undefined);
     await gone.start();
-    const { repository, server: silent, work: other } = await serving();
+    const { repository, server: silent, work: other } = await startServer();
     Object.assign(silent, { hooks: gone });
-    await worked(silent, other);
+    await commitInWorkingCopy(silent, other);
     await gone.stop();
     expect((await client(other, 'push', 'origin', 'main')).output).toContain(
       'remote: Rookery: The push could not be checked.',
@@ -207,7 +207,7 @@ describe('pushes', () => {
     const slow = new PushHooks((error) => reported.push(error), undefined, 50);
     await slow.start();
     const endings: string[] = [];
-    const { repository, server, work } = await serving({
+    const { repository, server, work } = await startServer({
       beforeUpdate: ({ signal }) =>
         new Promise((_, fail) => {
           signal.addEventListener('abort', () => {
@@ -217,18 +217,18 @@ describe('pushes', () => {
         }),
     });
     Object.assign(server, { hooks: slow });
-    await worked(server, work);
+    await commitInWorkingCopy(server, work);
     const { code, output } = await client(work, 'push', 'origin', 'main');
     await slow.stop();
     expect([code, output]).toEqual([1, expect.stringContaining('remote: Rookery: Push operation timed out.')]);
     expect(endings).toEqual(['Error: The decision about the push took too long.']);
     expect(await readRef(repository, 'refs/heads/main')).toBeNull();
-    expect(leftovers(repository)).toEqual([]);
+    expect(listTemporaryObjects(repository)).toEqual([]);
   });
 
   it('do not reach hidden refs, hostile trees or the size limit', async () => {
-    const { repository, server, work } = await serving();
-    await worked(server, work);
+    const { repository, server, work } = await startServer();
+    await commitInWorkingCopy(server, work);
     await client(work, 'push', '-q', 'origin', 'main');
     for (const ref of ['refs/merge-requests/1/head', 'refs/keep-around/x'])
       expect((await client(work, 'push', 'origin', `main:${ref}`)).output).toContain('deny updating a hidden ref');
@@ -248,17 +248,17 @@ describe('pushes', () => {
     servers.push(narrow);
     const { output } = await client(work, 'push', narrow.url, 'main');
     expect(output).toMatch(/exceeds maximum allowed size|unpacker error|RPC failed/);
-    expect(leftovers(limited)).toEqual([]);
+    expect(listTemporaryObjects(limited)).toEqual([]);
     expect(await readRef(repository, 'refs/heads/bad')).toBeNull();
     small.close();
   });
 
   it('with ref names that cannot be read are refused', async () => {
     const seen: string[] = [];
-    const { repository, server, work } = await serving({
+    const { repository, server, work } = await startServer({
       beforeUpdate: async ({ updates }) => (seen.push(...updates.map(({ ref }) => ref)), null),
     });
-    await worked(server, work);
+    await commitInWorkingCopy(server, work);
     const id = git(work, ['rev-parse', 'main']).trim();
     const pack = git(work, ['pack-objects', '--stdout', '--revs', '-q'], 'main\n', 'latin1');
     const names = ['refs/heads/ma\xefn', `refs/heads/${'x/'.repeat(200)}x`, 'refs/heads/refs/heads/main'];
@@ -272,8 +272,8 @@ describe('pushes', () => {
   });
 
   it('with a certificate or an endless list of refs end before anything is written', async () => {
-    const { repository, server, work } = await serving({ beforeUpdate: async () => 'no' });
-    await worked(server, work);
+    const { repository, server, work } = await startServer({ beforeUpdate: async () => 'no' });
+    await commitInWorkingCopy(server, work);
     const id = git(work, ['rev-parse', 'main']).trim();
     const pack = git(work, ['pack-objects', '--stdout', '--revs', '-q'], 'main\n', 'latin1');
     const update = `${NO_OBJECT} ${id} refs/heads/main`;
@@ -298,12 +298,12 @@ describe('pushes', () => {
     await until(() => server.failures.length === lists.length);
     expect(server.failures).toMatchObject([{ reason: 'invalid' }, { reason: 'too large' }, { reason: 'invalid' }]);
     expect(git(repository.directory, ['count-objects', '-v'])).toMatch(/count: 0\n[^]*in-pack: 0\n/);
-    expect(leftovers(repository)).toEqual([]);
+    expect(listTemporaryObjects(repository)).toEqual([]);
   });
 
   it('whose client is gone in the middle leave no process and no file', async () => {
-    const { repository, server, work } = await serving({ beforeUpdate: async () => 'no' });
-    await worked(server, work);
+    const { repository, server, work } = await startServer({ beforeUpdate: async () => 'no' });
+    await commitInWorkingCopy(server, work);
     writeFileSync(join(work, 'large'), randomBytes(2_000_000));
     await client(work, 'add', '.');
     await client(work, 'commit', '-qm', 'Large');
@@ -313,17 +313,17 @@ describe('pushes', () => {
     sent.on('error', () => undefined);
     sent.write(line(`${NO_OBJECT} ${id} refs/heads/main\0 report-status`) + '0000');
     sent.write(Buffer.from(pack, 'latin1').subarray(0, 1_000_000));
-    await until(() => leftovers(repository).length > 0);
+    await until(() => listTemporaryObjects(repository).length > 0);
     expect(test.processes.slots.transport.load.running).toBe(1);
     sent.destroy();
     await until(() => test.processes.slots.transport.load.running === 0);
-    expect(leftovers(repository)).toEqual([]);
+    expect(listTemporaryObjects(repository)).toEqual([]);
     expect(git(repository.directory, ['count-objects', '-v'])).toMatch(/count: 0\n[^]*in-pack: 0\n/);
   });
 
   it('do not grow on disk beyond their pack', async () => {
-    const { repository, server, work } = await serving();
-    await worked(server, work);
+    const { repository, server, work } = await startServer();
+    await commitInWorkingCopy(server, work);
     const { request, bytes } = deltaBomb(12, 20);
     const answer = await fetch(`${server.url}/git-receive-pack`, { method: 'POST', body: request });
     expect(await answer.text()).toContain('unpack ok');
@@ -354,7 +354,7 @@ describe('pushes', () => {
     expect(stored).toEqual([expect.any(Number)]);
     expect(stored[0]).toBeGreaterThan(9_000_000);
     expect(await reportOf(thinPush(bases))).toMatch(/unpack index-pack abnormal exit/);
-    expect([stored.length, leftovers(repository)]).toEqual([1, []]);
+    expect([stored.length, listTemporaryObjects(repository)]).toEqual([1, []]);
     small.close();
   });
 
@@ -381,8 +381,8 @@ describe('pushes', () => {
   });
 
   it('that meet a lock do not learn the folder of the repository', async () => {
-    const { repository, server, work } = await serving();
-    await worked(server, work);
+    const { repository, server, work } = await startServer();
+    await commitInWorkingCopy(server, work);
     await client(work, 'push', '-q', 'origin', 'main');
     writeFileSync(join(repository.directory, 'refs/heads/locked.lock'), '');
     const { output } = await client(work, 'push', 'origin', 'main:locked');
@@ -392,8 +392,8 @@ describe('pushes', () => {
   });
 
   it('with more options than a hook can take are refused', async () => {
-    const { repository, server, work } = await serving();
-    await worked(server, work);
+    const { repository, server, work } = await startServer();
+    await commitInWorkingCopy(server, work);
     const id = git(work, ['rev-parse', 'main']).trim();
     const pack = git(work, ['pack-objects', '--stdout', '--revs', '-q'], 'main\n', 'latin1');
     const command = line(`${NO_OBJECT} ${id} refs/heads/main\0 report-status push-options`);
@@ -404,8 +404,8 @@ describe('pushes', () => {
   });
 
   it('of a probe and of a deletion run without a quarantine', async () => {
-    const { repository, server, work } = await serving();
-    await worked(server, work);
+    const { repository, server, work } = await startServer();
+    await commitInWorkingCopy(server, work);
     await client(work, 'push', '-q', 'origin', 'main', 'main:gone');
     const probe = await fetch(`${server.url}/git-receive-pack`, { method: 'POST', body: '0000' });
     expect(probe.status).toBe(200);
@@ -473,7 +473,7 @@ describe('fetches from a server that a user named', () => {
   });
 
   it('copy branches and tags from the pinned address, with credentials that no process shows', async () => {
-    const { repository, server } = await serving();
+    const { repository, server } = await startServer();
     const id = commit(repository, { a: 'a' });
     git(repository.directory, ['update-ref', 'refs/tags/v1', id]);
     git(repository.directory, ['update-ref', 'refs/merge-requests/1/head', id]);
@@ -485,8 +485,8 @@ describe('fetches from a server that a user named', () => {
   });
 
   it('follow no redirect', async () => {
-    const { server } = await serving();
-    const { server: inside } = await serving();
+    const { server } = await startServer();
+    const { server: inside } = await startServer();
     server.redirectTo = `http://127.0.0.1:${inside.port}`;
     await expect(fetchRemote(await test.create(), pinned(server))).rejects.toMatchObject({ reason: 'remote' });
     expect(inside.requests).toBe(0);
@@ -516,7 +516,7 @@ describe('fetches from a server that a user named', () => {
   });
 
   it('ask no address that an answer names', async () => {
-    const { server: inside, repository } = await serving();
+    const { server: inside, repository } = await startServer();
     const id = '1'.repeat(40);
     const upstream = createServer((request, response) => {
       const advertises = request.url!.includes('/info/refs');
@@ -545,7 +545,7 @@ describe('fetches from a server that a user named', () => {
   });
 
   it('take no plain files, which git would not check', async () => {
-    const { repository } = await serving();
+    const { repository } = await startServer();
     commit(repository, { a: 'a' });
     git(repository.directory, ['update-server-info']);
     const upstream = createServer((request, response) => {
@@ -570,7 +570,7 @@ describe('fetches from a server that a user named', () => {
   });
 
   it('are whole, and refuse a history that is not', async () => {
-    const { repository, server } = await serving();
+    const { repository, server } = await startServer();
     for (const text of ['1', '2', '3']) commit(repository, { a: text });
     const scratch = await test.create();
     await fetchRemote(scratch, pinned(server));
@@ -585,7 +585,7 @@ describe('fetches from a server that a user named', () => {
   });
 
   it('are cut off at their size', async () => {
-    const { repository, server } = await serving();
+    const { repository, server } = await startServer();
     commit(repository, { a: randomBytes(3_000_000) });
     const scratch = await test.create();
     await expect(fetchRemote(scratch, { ...pinned(server), maxBytes: 1_000_000 })).rejects.toMatchObject({

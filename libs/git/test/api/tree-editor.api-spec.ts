@@ -10,7 +10,7 @@ const test = new TestGit();
 afterAll(() => test.close());
 
 /** Edits a tree. Returns the id of the result, whose objects are kept. */
-function edited(
+function editTree(
   repository: Repository,
   tree: ObjectId | null,
   edit: (editor: TreeEditor, blob: ObjectId) => Promise<unknown>,
@@ -25,7 +25,7 @@ function edited(
   });
 }
 
-const list = (repository: Repository, tree: string): string[] =>
+const listTree = (repository: Repository, tree: string): string[] =>
   git(repository.directory, [
     '-c',
     'core.quotePath=false',
@@ -49,7 +49,7 @@ it('puts and removes files at any depth, as git itself would write the trees', a
     'ü/q': '1',
   });
   const tree = git(repository.directory, ['rev-parse', `${id}^{tree}`]).trim() as ObjectId;
-  const made = await edited(repository, tree, async (editor, blob) => {
+  const made = await editTree(repository, tree, async (editor, blob) => {
     await editor.putEntry('a.c/deep/er/file', { mode: '100755', id: blob });
     await editor.putEntry('dir/keep', { mode: '100644', id: blob });
     expect(await editor.removeEntry('dir/sub/only')).toBe(true);
@@ -61,7 +61,7 @@ it('puts and removes files at any depth, as git itself would write the trees', a
     expect(await editor.findEntry('dir/keep')).toMatchObject({ type: 'blob', id: blob, mode: '100644' });
     expect(await editor.findEntry('dir/sub/only')).toBeNull();
   });
-  expect(list(repository, made)).toEqual([
+  expect(listTree(repository, made)).toEqual([
     '100644 a-b/x',
     '100644 a.b',
     '100755 a.c/deep/er/file',
@@ -78,9 +78,9 @@ it('leaves an unchanged tree as it is, and empties one', async () => {
   const repository = await test.create();
   const id = commit(repository, { 'x/a': '1' });
   const tree = git(repository.directory, ['rev-parse', `${id}^{tree}`]).trim() as ObjectId;
-  expect(await edited(repository, tree, (editor) => editor.findEntry('x/a'))).toBe(tree);
-  expect(await edited(repository, tree, (editor) => editor.removeEntry('x/a'))).toBe(EMPTY_TREE);
-  expect(await edited(repository, null, async () => undefined)).toBe(EMPTY_TREE);
+  expect(await editTree(repository, tree, (editor) => editor.findEntry('x/a'))).toBe(tree);
+  expect(await editTree(repository, tree, (editor) => editor.removeEntry('x/a'))).toBe(EMPTY_TREE);
+  expect(await editTree(repository, null, async () => undefined)).toBe(EMPTY_TREE);
 });
 
 it('keeps names that are not UTF-8, and modes of old histories', async () => {
@@ -93,7 +93,9 @@ it('keeps names that are not UTF-8, and modes of old histories', async () => {
     Buffer.from(blob, 'hex'),
   ]);
   const tree = git(repository.directory, ['hash-object', '-t', 'tree', '-w', '--stdin', '--literally'], raw).trim();
-  const made = await edited(repository, tree as ObjectId, (editor, id) => editor.putEntry('b', { mode: '100644', id }));
+  const made = await editTree(repository, tree as ObjectId, (editor, id) =>
+    editor.putEntry('b', { mode: '100644', id }),
+  );
   const bytes = git(repository.directory, ['cat-file', 'tree', made], '', 'latin1');
   expect(bytes).toContain('100664 a\0');
   expect(bytes).toContain('100644 \xff\xfe\0');
@@ -105,7 +107,7 @@ it.each(['../x', '.git/config', 'a/.GIT', '/abs', '', 'a\\b', 'a/', '\ufffd', 'f
     const repository = await test.create();
     const id = commit(repository, { file: '1' });
     const tree = git(repository.directory, ['rev-parse', `${id}^{tree}`]).trim() as ObjectId;
-    const attempt = edited(repository, tree, (editor, blob) => editor.putEntry(path, { mode: '100644', id: blob }));
+    const attempt = editTree(repository, tree, (editor, blob) => editor.putEntry(path, { mode: '100644', id: blob }));
     await expect(attempt).rejects.toMatchObject({ reason: 'invalid' });
   },
 );
@@ -131,7 +133,7 @@ it('writes few objects in a large tree', async () => {
   const id = commit(repository, files);
   const tree = git(repository.directory, ['rev-parse', `${id}^{tree}`]).trim() as ObjectId;
   const before = Number(/count: (\d+)/.exec(git(repository.directory, ['count-objects', '-v']))![1]);
-  await edited(repository, tree, (editor, blob) => editor.putEntry('d7/new/file', { mode: '100644', id: blob }));
+  await editTree(repository, tree, (editor, blob) => editor.putEntry('d7/new/file', { mode: '100644', id: blob }));
   const after = Number(/count: (\d+)/.exec(git(repository.directory, ['count-objects', '-v']))![1]);
   // The blob and three folders.
   expect(after - before).toBe(4);

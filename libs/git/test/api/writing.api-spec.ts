@@ -19,9 +19,9 @@ const test = new TestGit();
 afterAll(() => test.close());
 
 const WREN = { name: 'Wren <w>\n', email: 'wren@example.org', at: new Date(1_700_000_000_999), offsetMinutes: -330 };
-const leftovers = (repository: Repository) =>
+const listTemporaryObjects = (repository: Repository) =>
   readdirSync(join(repository.directory, 'objects')).filter((name) => name.startsWith('tmp_'));
-const treeOf = (repository: Repository, id: ObjectId) =>
+const treeIdOf = (repository: Repository, id: ObjectId) =>
   git(repository.directory, ['rev-parse', `${id}^{tree}`]).trim() as ObjectId;
 
 describe('a write of objects', () => {
@@ -58,7 +58,7 @@ describe('a write of objects', () => {
       await keep();
       return { ids, id };
     });
-    expect(leftovers(repository)).toEqual([]);
+    expect(listTemporaryObjects(repository)).toEqual([]);
     const [written] = await listCommits(repository, { from: [made.id], skip: 0, max: 1 });
     expect(written).toMatchObject({
       message: 'Title\n\nno line end',
@@ -96,7 +96,7 @@ describe('a write of objects', () => {
         inQuarantine(repository, async ({ repository: view }) => writeBlobs(view, [content], 100)),
       ).rejects.toMatchObject({ reason: 'too large' });
     await expect(writeBlobs(repository, [], 1)).rejects.toMatchObject({ reason: 'invalid' });
-    expect(leftovers(repository)).toEqual([]);
+    expect(listTemporaryObjects(repository)).toEqual([]);
     expect(git(repository.directory, ['count-objects'])).toBe('0 objects, 0 kilobytes\n');
   });
 
@@ -109,7 +109,7 @@ describe('a write of objects', () => {
         return id!;
       });
     expect(await write()).toBe(await write());
-    expect(leftovers(repository)).toEqual([]);
+    expect(listTemporaryObjects(repository)).toEqual([]);
   });
 
   it.each([
@@ -237,7 +237,7 @@ describe('merges without a working tree', () => {
     const first = commit(repository, { a: 'a\n', b: 'b\n' });
     const second = commit(repository, { a: 'a\nmore\n', b: 'b\n' });
     const third = commit(repository, { a: 'a\nmore\n', b: 'B\n' });
-    const [one, two, three] = [first, second, third].map((id) => treeOf(repository, id)) as [
+    const [one, two, three] = [first, second, third].map((id) => treeIdOf(repository, id)) as [
       ObjectId,
       ObjectId,
       ObjectId,

@@ -19,7 +19,7 @@ const TOGETHER = 20;
 const TICK_MS = 10;
 
 /** Processor time of the git processes of a repository. Units: milliseconds, in steps of 10. */
-function gitMs({ directory }: Repository): number {
+function gitCpuMs({ directory }: Repository): number {
   const pids = readdirSync('/proc').filter((pid) => {
     try {
       return /^\d+$/.test(pid) && readlinkSync(`/proc/${pid}/cwd`) === directory;
@@ -32,7 +32,7 @@ function gitMs({ directory }: Repository): number {
 }
 
 /** Processor time of `cat-file --batch` for these names. Units: milliseconds. */
-function batchMs({ directory }: Repository, names: readonly string[]): number {
+function catFileCpuMs({ directory }: Repository, names: readonly string[]): number {
   const script = 'cat > names; git cat-file --batch < names > /dev/null; times';
   const { stdout } = spawnSync('sh', ['-c', script], { cwd: directory, input: `${names.join('\n')}\n` });
   const [user, system] = stdout
@@ -46,15 +46,19 @@ function batchMs({ directory }: Repository, names: readonly string[]): number {
   return user! + system!;
 }
 
-async function costOf(repository: Repository, names: readonly string[], read: (name: string) => Promise<unknown>) {
+async function cpuMsOfReads(
+  repository: Repository,
+  names: readonly string[],
+  read: (name: string) => Promise<unknown>,
+) {
   await read(names[0]!);
-  const before = { own: process.cpuUsage(), git: gitMs(repository) };
+  const before = { own: process.cpuUsage(), git: gitCpuMs(repository) };
   for (let at = 0; at < names.length; at += TOGETHER) await Promise.all(names.slice(at, at + TOGETHER).map(read));
   const own = process.cpuUsage(before.own);
-  return (own.user + own.system) / 1000 + gitMs(repository) - before.git;
+  return (own.user + own.system) / 1000 + gitCpuMs(repository) - before.git;
 }
 
-async function main(): Promise<void> {
+async function benchFileReads(): Promise<void> {
   const test = new TestGit();
   const repository = await test.create();
   const paths = Array.from({ length: FILES }, (_, n) => `folder${Math.floor(n / PER_FOLDER)}/file${n}.txt`);
@@ -78,11 +82,11 @@ async function main(): Promise<void> {
     ['file', some, file],
     ['page of a folder', folders, page],
   ] as const) {
-    const raw = batchMs(
+    const raw = catFileCpuMs(
       repository,
       names.map((path) => `main:${path}`),
     );
-    const ms = await costOf(repository, names, read);
+    const ms = await cpuMsOfReads(repository, names, read);
     process.stdout.write(`${name}: ${ms.toFixed(0)} ms, cat-file ${raw.toFixed(0)} ms, x${(ms / raw).toFixed(1)}\n`);
   }
   const root = (await findTree(repository, id, ''))!;
@@ -98,4 +102,4 @@ async function main(): Promise<void> {
   test.close();
 }
 
-void main();
+void benchFileReads();

@@ -15,7 +15,7 @@ const TICK_MS = 10;
 const ROUNDS = 20;
 
 /** Processor time of the git processes of a repository. Units: milliseconds, in steps of 10. */
-function gitMs({ directory }: Repository): number {
+function gitCpuMs({ directory }: Repository): number {
   const pids = readdirSync('/proc').filter((pid) => {
     try {
       return /^\d+$/.test(pid) && readlinkSync(`/proc/${pid}/cwd`) === directory;
@@ -56,7 +56,7 @@ async function main(): Promise<void> {
     ['all at once', COUNT],
   ] as const) {
     await readObject(repository, { rev: ids[0]! });
-    const before = { own: process.cpuUsage(), git: gitMs(repository) };
+    const before = { own: process.cpuUsage(), git: gitCpuMs(repository) };
     for (let round = 0; round < ROUNDS; round += 1) {
       for (let at = 0; at < ids.length; at += together) {
         await Promise.all(ids.slice(at, at + together).map((rev) => readObject(repository, { rev })));
@@ -64,7 +64,7 @@ async function main(): Promise<void> {
       test.readers.readerFor(repository).asked = 0;
     }
     const own = process.cpuUsage(before.own);
-    figures[name] = ((own.user + own.system) / 1000 + gitMs(repository) - before.git) / ROUNDS;
+    figures[name] = ((own.user + own.system) / 1000 + gitCpuMs(repository) - before.git) / ROUNDS;
   }
   for (const [name, ms] of Object.entries(figures))
     process.stdout.write(`${name}: ${ms.toFixed(1)} ms, x${(ms / raw).toFixed(1)}\n`);

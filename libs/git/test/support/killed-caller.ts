@@ -23,16 +23,16 @@ const tools = { processes, readers: new ObjectReaders(processes, { total: 4, idl
 const repository = new Repository({ storage: 'default', path: '' }, directory, tools);
 const target = new Repository({ storage: 'default', path: '' }, other, tools);
 
-function line(text: string): string {
+function toPacketLine(text: string): string {
   return `${(text.length + 4).toString(16).padStart(4, '0')}${text}`;
 }
 
-async function start(): Promise<void> {
+async function startGitProcesses(): Promise<void> {
   const clone = new PassThrough();
-  clone.end(`${line(`want ${id} ofs-delta\n`)}0000${line('done\n')}`);
+  clone.end(`${toPacketLine(`want ${id} ofs-delta\n`)}0000${toPacketLine('done\n')}`);
   await uploadPack(repository, { input: clone });
   const push = new PassThrough();
-  push.write(`${line(`${'0'.repeat(40)} ${id} refs/heads/main\0 report-status`)}0000`);
+  push.write(`${toPacketLine(`${'0'.repeat(40)} ${id} refs/heads/main\0 report-status`)}0000`);
   createReadStream(pack, { end: 2_000_000 }).pipe(push, { end: false });
   const hooks = new PushHooks(() => undefined);
   await receivePack(target, { input: push, ticket: hooks.expectPush(target, { beforeUpdate: async () => null }) });
@@ -48,4 +48,4 @@ async function start(): Promise<void> {
   process.stdout.write('ready\n');
 }
 
-void start();
+void startGitProcesses();

@@ -92,7 +92,7 @@ export function commit(
     `commit refs/heads/${branch}\nmark :1\ncommitter Wren <wren@example.org> 1700000000 +0200\n`,
   ];
   parts.push(`data ${Buffer.byteLength(message)}\n${message}\n`);
-  const [from, ...merged] = parents ?? existing(repository, branch);
+  const [from, ...merged] = parents ?? existingTips(repository, branch);
   if (from) parts.push(`from ${from}\n`);
   parts.push(...merged.map((id) => `merge ${id}\n`), 'deleteall\n');
   for (const [path, content] of Object.entries(files)) {
@@ -105,7 +105,7 @@ export function commit(
   return git(repository.directory, ['rev-parse', `refs/heads/${branch}`]).trim() as ObjectId;
 }
 
-function existing(repository: Repository, branch: string): string[] {
+function existingTips(repository: Repository, branch: string): string[] {
   const found = git(repository.directory, ['for-each-ref', '--format=%(objectname)', `refs/heads/${branch}`]).trim();
   return found === '' ? [] : [found];
 }

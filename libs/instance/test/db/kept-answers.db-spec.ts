@@ -27,7 +27,7 @@ afterAll(async () => {
   await database.drop();
 });
 
-async function keep(version: number, before: number): Promise<number> {
+async function keepAndRead(version: number, before: number): Promise<number> {
   const kept = testing.get(KeptAnswers);
   await kept.keepAnswer({ version, features: {}, settings: { notes_create_limit: version } }, before);
   const answer = await kept.readAnswer();
@@ -36,9 +36,9 @@ async function keep(version: number, before: number): Promise<number> {
 }
 
 it('does not replace a newer answer by a late one', async () => {
-  expect([await keep(6, 4), await keep(5, 4), await keep(7, 6)]).toEqual([6, 6, 7]);
+  expect([await keepAndRead(6, 4), await keepAndRead(5, 4), await keepAndRead(7, 6)]).toEqual([6, 6, 7]);
 });
 
 it('takes the lower version of a restored admin from a reader that knew the higher one', async () => {
-  expect([await keep(2, 7), await keep(2, 7), await keep(3, 2)]).toEqual([2, 2, 3]);
+  expect([await keepAndRead(2, 7), await keepAndRead(2, 7), await keepAndRead(3, 2)]).toEqual([2, 2, 3]);
 });

@@ -13,8 +13,8 @@ export function replySubjectPrefix(service: string): string {
 }
 
 /**
- * The connection to NATS. The process starts without waiting for the bus; code that needs the bus waits here.
- * Shape: `start` returns at once and retries forever; a failure is logged once until the bus is back.
+ * The connection to NATS. The process starts without waiting for the bus; code that needs the bus waits here. `start`
+ * returns at once. The connection is retried forever, and a failure is logged once until the bus is back.
  */
 export class Broker {
   private connection: NatsConnection | null = null;
@@ -94,7 +94,7 @@ export class Broker {
         });
         isSilent = false;
         if (this.stopping.signal.aborted) return await connection.close();
-        this.openLink(connection);
+        this.useConnection(connection);
         const error = await connection.closed();
         this.isLinked = false;
         if (error) this.logger.warn({ err: error }, 'the message bus closed the connection');
@@ -106,25 +106,25 @@ export class Broker {
     }
   }
 
-  private openLink(connection: NatsConnection): void {
+  private useConnection(connection: NatsConnection): void {
     this.connection = connection;
-    this.link();
-    void this.watchConnection(connection);
+    this.markLinked();
+    void this.watchConnectionStatus(connection);
   }
 
-  private async watchConnection(connection: NatsConnection): Promise<void> {
+  private async watchConnectionStatus(connection: NatsConnection): Promise<void> {
     for await (const status of connection.status()) {
       if (status.type === Events.Disconnect) {
         this.isLinked = false;
         this.logger.warn({}, 'the message bus is away');
       } else if (status.type === Events.Reconnect) {
         this.logger.info({}, 'the message bus is back');
-        this.link();
+        this.markLinked();
       }
     }
   }
 
-  private link(): void {
+  private markLinked(): void {
     this.isLinked = true;
     this.linkCount += 1;
     for (const found of [...this.waiting]) {

@@ -10,10 +10,10 @@ export interface BusFiles {
 const SCHEMES = new Set(['nats:', 'tls:']);
 
 /**
- * Connection options of the client, from `NATS_URL`. The client takes user, password, token and TLS as options and would
- * silently drop them from a URL.
- * Shape: `nats://user:password@host:4222,host2:4222`; `tls://` asks for TLS, and a lone user is a token. All addresses
- * of one text share the credentials and the scheme of the first that has them.
+ * Connection options of the client, from `NATS_URL`. The client takes user, password, token and TLS as options and
+ * would silently drop them from a URL. The text has the form `nats://user:password@host:4222,host2:4222`. `tls://` asks
+ * for TLS, and a user without a password is a token. All addresses of one text have the same scheme. They share the
+ * credentials of the first that has them.
  * Errors: a plain Error that names the fault but not the URL, which contains a password.
  */
 export function connectionOptions(text: string, files: BusFiles = {}): Partial<ConnectionOptions> {
@@ -21,21 +21,21 @@ export function connectionOptions(text: string, files: BusFiles = {}): Partial<C
     .split(',')
     .map((part) => part.trim())
     .filter((part) => part !== '')
-    .map(toUrl);
+    .map(requireBusUrl);
   if (urls.length === 0) throw new Error('NATS_URL names no server');
   const servers = urls.map((url) => `${url.hostname}:${url.port === '' ? '4222' : url.port}`);
   return { servers, ...readCredentials(urls), ...tlsOptions(urls, files) };
 }
 
-function toUrl(part: string): URL {
-  const url = parseUrl(part.includes('://') ? part : `nats://${part}`);
+function requireBusUrl(part: string): URL {
+  const url = parseUrlOrNull(part.includes('://') ? part : `nats://${part}`);
   if (!url || !SCHEMES.has(url.protocol) || url.hostname === '') {
     throw new Error('NATS_URL is not of the form nats://host:4222 or tls://host:4222');
   }
   return url;
 }
 
-function parseUrl(text: string): URL | null {
+function parseUrlOrNull(text: string): URL | null {
   try {
     return new URL(text);
   } catch {

@@ -12,8 +12,7 @@ const CATCH_UP_BACKOFF_MS = { first: 50, most: 1000, growth: 1.2 };
 
 /**
  * Retries with growing pauses while the database or another service is unavailable, which must not count as a failed
- * try of a message.
- * Shape: null when `signal` is aborted meanwhile; `onWait` receives the first failure.
+ * try of a message. Returns null if `signal` is aborted meanwhile. `onWait` receives the first failure.
  * Errors: all others.
  */
 export async function retryWhileUnavailable<T>(

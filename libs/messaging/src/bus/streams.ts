@@ -43,7 +43,7 @@ function streamConfig(service: ServiceName, o: StreamOptions): Partial<StreamCon
   };
 }
 
-/** Required configuration of a durable. Shape: events are read from the moment `from` on; null for all in the stream. */
+/** Required configuration of a durable. Events are read from the time `from` on, or all of the stream if it is null. */
 function consumerConfig(
   durable: string,
   event: EventDefinition,
@@ -68,13 +68,13 @@ const CONSUMER_NOT_FOUND = 10014;
 /** Whether another process created it in between. */
 const NAME_IN_USE = new Set([10058, 10148, 10013]);
 
-function apiCode(error: unknown): number | undefined {
+function apiErrorCode(error: unknown): number | undefined {
   return error instanceof NatsError ? error.api_error?.err_code : undefined;
 }
 
 /** Whether a stream or consumer was missing. */
 export function isMissing(error: unknown): boolean {
-  const code = apiCode(error);
+  const code = apiErrorCode(error);
   return code === STREAM_NOT_FOUND || code === CONSUMER_NOT_FOUND;
 }
 
@@ -94,12 +94,12 @@ export class Streams {
     const wanted = streamConfig(service, this.options);
     try {
       const { config } = await manager.streams.info(wanted.name);
-      await this.correctDrift(wanted.name, findDrift(config, wanted), () =>
+      await this.correctConfiguration(wanted.name, findDrift(config, wanted), () =>
         manager.streams.update(wanted.name, wanted),
       );
     } catch (error) {
-      if (apiCode(error) !== STREAM_NOT_FOUND) throw error;
-      await createIfMissing(() => manager.streams.add(wanted));
+      if (apiErrorCode(error) !== STREAM_NOT_FOUND) throw error;
+      await createUnlessNameInUse(() => manager.streams.add(wanted));
       this.logger.info({ stream: wanted.name }, 'a stream was created');
     }
   }
@@ -113,8 +113,8 @@ export class Streams {
       const { config } = await manager.consumers.info(stream, durable);
       await this.correctConsumer(manager, stream, config, wanted);
     } catch (error) {
-      if (apiCode(error) !== CONSUMER_NOT_FOUND) throw error;
-      await createIfMissing(() => manager.consumers.add(stream, wanted));
+      if (apiErrorCode(error) !== CONSUMER_NOT_FOUND) throw error;
+      await createUnlessNameInUse(() => manager.consumers.add(stream, wanted));
       this.logger.info({ stream, durable }, 'a durable consumer was created');
     }
   }
@@ -134,9 +134,9 @@ export class Streams {
     try {
       await manager.consumers.delete(stream, durable);
     } catch (error) {
-      if (apiCode(error) !== CONSUMER_NOT_FOUND) throw error;
+      if (apiErrorCode(error) !== CONSUMER_NOT_FOUND) throw error;
     }
-    await createIfMissing(() => manager.consumers.add(stream, consumerConfig(durable, event, from)));
+    await createUnlessNameInUse(() => manager.consumers.add(stream, consumerConfig(durable, event, from)));
   }
 
   private async correctConsumer(
@@ -147,12 +147,12 @@ export class Streams {
   ): Promise<void> {
     // The start of reading was set when the durable was created.
     const { durable_name: durable, deliver_policy: _, ...changing } = wanted;
-    await this.correctDrift(durable, findDrift(config, changing), () =>
+    await this.correctConfiguration(durable, findDrift(config, changing), () =>
       manager.consumers.update(stream, durable, changing),
     );
   }
 
-  private async correctDrift(
+  private async correctConfiguration(
     name: string,
     drift: Record<string, unknown>,
     update: () => Promise<unknown>,
@@ -168,17 +168,17 @@ export class Streams {
   }
 }
 
-async function createIfMissing(create: () => Promise<unknown>): Promise<void> {
+async function createUnlessNameInUse(create: () => Promise<unknown>): Promise<void> {
   try {
     await create();
   } catch (error) {
-    if (!NAME_IN_USE.has(apiCode(error) ?? 0)) throw error;
+    if (!NAME_IN_USE.has(apiErrorCode(error) ?? 0)) throw error;
   }
 }
 
 /** Wanted fields whose values differ, with their current values. */
-function findDrift(config: object, wanted: object): Record<string, unknown> {
-  const now = config as Record<string, unknown>;
+function findDrift(current: object, wanted: object): Record<string, unknown> {
+  const now = current as Record<string, unknown>;
   return Object.fromEntries(
     Object.entries(wanted)
       .filter(([name, value]) => JSON.stringify(now[name]) !== JSON.stringify(value))

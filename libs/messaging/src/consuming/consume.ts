@@ -3,10 +3,10 @@ import { EventFamily } from '@rookery/contracts';
 import type { EventDefinition, PayloadOf, DirectoryPosition } from '@rookery/contracts';
 import type { Tx } from '@rookery/persistence';
 
-/** An event as an effect receives it. Shape: `Delivered<typeof noteCreated>`. */
+/** An event as an effect receives it, such as `Delivered<typeof noteCreated>`. */
 export type Delivered<D extends EventDefinition> = DeliveredWith<PayloadOf<D>>;
 
-/** A delivered event by the type of its payload. Shape: `unknown` if the event is not known. */
+/** A delivered event by the type of its payload, which is `unknown` for an unknown event. */
 export interface DeliveredWith<P> {
   readonly id: string;
   /** Time of the event, ISO 8601. */
@@ -21,15 +21,15 @@ export interface DeliveredWith<P> {
 }
 
 /** Events that are new to this effect, oldest first, and the transaction for its writes. */
-export type EffectBatch<D extends EventDefinition> = BatchWith<PayloadOf<D>>;
+export type EffectBatch<D extends EventDefinition> = EffectBatchWith<PayloadOf<D>>;
 
-interface BatchWith<P> {
+interface EffectBatchWith<P> {
   readonly tx: Tx;
   readonly events: readonly DeliveredWith<P>[];
 }
 
 /** A batch for a handler. */
-export type AnyBatch = BatchWith<unknown>;
+export type AnyBatch = EffectBatchWith<unknown>;
 
 /** Extras that a handler's pattern carries to the strategy. */
 export interface EffectExtras {
@@ -49,8 +49,8 @@ export function findFailure(batch: object): { readonly error: unknown } | undefi
 const declared: EffectExtras[] = [];
 
 /**
- * The effects of all loaded controllers: one entry for each event of each effect.
- * Shape: `membersOf` returns the events provided for a family.
+ * The effects of all loaded controllers: one entry for each event of each effect. `membersOf` returns the events
+ * provided for a family.
  */
 export function declaredEffects(
   membersOf: (family: EventFamily) => readonly EventDefinition[] = () => [],
@@ -60,7 +60,7 @@ export function declaredEffects(
   );
 }
 
-type Handler = (this: unknown, batch: AnyBatch, ...rest: unknown[]) => unknown;
+type EffectHandler = (this: unknown, batch: AnyBatch, ...rest: unknown[]) => unknown;
 
 /**
  * Makes a controller's method the effect of an event, or of each event of a family. The method receives batches of
@@ -76,7 +76,7 @@ export function Consume<D extends EventDefinition>(
 ): MethodDecorator {
   if (!/^[a-z][a-z0-9-]*$/.test(o.effect)) throw new Error(`the effect "${o.effect}" is not kebab-case`);
   return (target, key, descriptor) => {
-    const method = descriptor.value as unknown as Handler;
+    const method = descriptor.value as unknown as EffectHandler;
     const kept = async function (this: unknown, batch: AnyBatch, ...rest: unknown[]): Promise<void> {
       try {
         await method.call(this, batch, ...rest);

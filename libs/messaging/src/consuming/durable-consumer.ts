@@ -53,9 +53,9 @@ interface Delivery {
 const DELAYS = [0.01, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 15, 30, 60, 300, 900, 1800, 3600, 21_600, 86_400];
 
 /**
- * One effect on one event: a durable pull consumer that always requests more events.
- * Shape: one batch at a time, acknowledged only after the commit. A failing batch is split into single events, so that a
- * bad message delays no other. While the database is down, events are held and no try is counted.
+ * One effect on one event: a durable pull consumer that always requests more events. It processes one batch at a time
+ * and acknowledges it only after the commit. A failing batch is split into single events, so that a bad message delays
+ * no other. While the database is down, events are held and no try is counted.
  * Source: reference reliability 2.3, 2.4; ADR 0025.
  */
 export class DurableConsumer {
@@ -109,7 +109,7 @@ export class DurableConsumer {
   async stop(graceMs: number): Promise<void> {
     this.stopping.abort();
     this.gathering.nudge();
-    await this.drainSubscription();
+    await this.endSubscription();
     await Promise.race([this.working ?? Promise.resolve(), pause(graceMs, undefined, { ref: false })]);
     for (const message of [...this.held, ...this.queue.splice(0)]) message.nak();
     this.held.clear();
@@ -117,10 +117,10 @@ export class DurableConsumer {
   }
 
   /**
-   * Ends the subscription after the server has confirmed it: `takeMessage` gives back the messages sent until then, which would
-   * otherwise be missing until the acknowledgement wait is over. `stop()` of the client would drop them.
+   * Ends the subscription after the server has confirmed it. `queueMessage` gives back the messages sent until then,
+   * which would otherwise be missing until the acknowledgement wait is over. `stop()` of the client would drop them.
    */
-  private async drainSubscription(): Promise<void> {
+  private async endSubscription(): Promise<void> {
     // The client does not expose the subscription of a pull consumer.
     const { sub } = (this.messages ?? {}) as { sub?: Subscription };
     if (this.parts.broker.isConnected && sub && !sub.isClosed()) {
@@ -142,21 +142,21 @@ export class DurableConsumer {
           expires: PULL.expiresMs,
           idle_heartbeat: PULL.heartbeatMs,
           abort_on_missing_resource: true,
-          callback: (message) => this.takeMessage(message),
+          callback: (message) => this.queueMessage(message),
         });
         this.lastReported = null;
         if (this.stopping.signal.aborted) this.messages.stop();
         const error = await this.messages.closed();
         if (error) throw error;
       } catch (error) {
-        if (!this.stopping.signal.aborted) this.reportOnce(error);
+        if (!this.stopping.signal.aborted) this.logInterruptionOnce(error);
       }
       await pause(RESTART_MS, undefined, { signal: this.stopping.signal }).catch(() => undefined);
     }
   }
 
   /** Logs an interruption once. A missing stream is created by its own service, which may take any time. */
-  private reportOnce(error: unknown): void {
+  private logInterruptionOnce(error: unknown): void {
     const { logger } = this.parts;
     const why = isMissing(error) ? 'its stream or durable is not there yet' : 'consuming was interrupted';
     if (why === this.lastReported) return;
@@ -165,15 +165,15 @@ export class DurableConsumer {
     else logger.warn({ err: error, durable: this.durable }, why);
   }
 
-  private takeMessage(message: JsMsg): void {
+  private queueMessage(message: JsMsg): void {
     if (this.stopping.signal.aborted) return message.nak();
     this.queue.push(message);
     if (this.queue.length === this.parts.batchCount) this.gathering.nudge();
-    this.working ??= this.untilGathered().then(() => this.drainMessages());
+    this.working ??= this.waitUntilGathered().then(() => this.processQueue());
   }
 
   /** Lets at least the received bytes be parsed first, so that events that arrived together are handled together. */
-  private untilGathered(): Promise<void> {
+  private waitUntilGathered(): Promise<void> {
     const { gatherMs } = this.effect;
     let ms = gatherMs;
     if (this.latest.count > 1) {
@@ -183,7 +183,7 @@ export class DurableConsumer {
     return ms <= 0 ? Promise.resolve() : this.gathering.sleep(ms);
   }
 
-  private async drainMessages(): Promise<void> {
+  private async processQueue(): Promise<void> {
     const heartbeat = setInterval(() => this.extendAckWait(), HEARTBEAT_MS);
     try {
       while (this.queue.length > 0 && !this.stopping.signal.aborted) {
@@ -192,7 +192,7 @@ export class DurableConsumer {
         await this.runBatch(batch);
         for (const message of batch) this.held.delete(message);
         this.latest = { count: batch.length, endedAt: performance.now() };
-        if (this.queue.length > 0 && this.queue.length < this.parts.batchCount) await this.untilGathered();
+        if (this.queue.length > 0 && this.queue.length < this.parts.batchCount) await this.waitUntilGathered();
       }
     } catch (error) {
       // Held messages are delivered again after the acknowledgement wait.
@@ -201,7 +201,7 @@ export class DurableConsumer {
       clearInterval(heartbeat);
       this.working = null;
       // A message may have arrived since the last check.
-      if (this.queue.length > 0 && !this.stopping.signal.aborted) this.working = this.drainMessages();
+      if (this.queue.length > 0 && !this.stopping.signal.aborted) this.working = this.processQueue();
     }
   }
 
@@ -219,7 +219,7 @@ export class DurableConsumer {
         this.counters.foreign.inc({ effect: this.effect.name });
         this.settleMessage(message, 'ack');
       } else {
-        await this.whileAvailable(() => this.buryMessage(message, decoded.reason, decoded.problem));
+        await this.retryWhileAway(() => this.buryUnreadableMessage(message, decoded.reason, decoded.problem));
       }
     }
     if (deliveries.length === 0) return;
@@ -238,7 +238,7 @@ export class DurableConsumer {
     try {
       const parents = deliveries.flatMap(({ message }) => message.headers?.get('traceparent') || []);
       const fresh = await inEventSpan(this.effect.name, parents, () =>
-        this.whileAvailable(() => effects.runEffect(this.effect, deliveries)),
+        this.retryWhileAway(() => effects.runEffect(this.effect, deliveries)),
       );
       if (fresh === null) return null;
       this.counters.done.inc({ effect: this.effect.name }, fresh);
@@ -259,7 +259,7 @@ export class DurableConsumer {
     const { letters, retryDelaysMs, logger } = this.parts;
     const { message, event } = delivery;
     this.counters.failed.inc({ effect: this.effect.name });
-    const outcome = await this.whileAvailable(() =>
+    const outcome = await this.retryWhileAway(() =>
       letters.recordFailure(toLetter(this.effect.name, message, event.id), error, retryDelaysMs.length + 1),
     );
     if (outcome === null) return;
@@ -274,7 +274,11 @@ export class DurableConsumer {
     this.settleMessage(message, 'never');
   }
 
-  private async buryMessage(message: JsMsg, reason: 'undecodable' | 'unknown_version', problem: string): Promise<void> {
+  private async buryUnreadableMessage(
+    message: JsMsg,
+    reason: 'undecodable' | 'unknown_version',
+    problem: string,
+  ): Promise<void> {
     await this.parts.letters.buryLetter(toLetter(this.effect.name, message, null), reason, problem);
     this.parts.logger.error({ effect: this.effect.name, reason, problem }, 'an event cannot be read: dead letter');
     this.counters.dead.inc({ effect: this.effect.name, reason });
@@ -288,7 +292,7 @@ export class DurableConsumer {
     else message.nak(delayMs);
   }
 
-  private whileAvailable<T>(use: () => Promise<T>): Promise<T | null> {
+  private retryWhileAway<T>(use: () => Promise<T>): Promise<T | null> {
     return retryWhileUnavailable(use, this.stopping.signal, (err) =>
       this.parts.logger.warn({ err, durable: this.durable }, 'an effect waits'),
     );

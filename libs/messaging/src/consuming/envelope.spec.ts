@@ -29,7 +29,7 @@ const text = envelopeText(
   },
   '/rookery/collaboration',
 );
-const changed = (over: object): string => JSON.stringify({ ...(JSON.parse(text) as object), ...over });
+const changedEnvelope = (over: object): string => JSON.stringify({ ...(JSON.parse(text) as object), ...over });
 
 describe('envelopes', () => {
   it('preserve an outbox row when encoded and decoded', () => {
@@ -49,30 +49,36 @@ describe('envelopes', () => {
   });
 
   it('are read without a directory version, as older producers send them', () => {
-    const old = decodeEvent(changed({ directoryversion: undefined, directoryepoch: undefined }), noteDeleted);
+    const old = decodeEvent(changedEnvelope({ directoryversion: undefined, directoryepoch: undefined }), noteDeleted);
     expect(old).toMatchObject({ outcome: 'event', event: expect.not.objectContaining({ seen: expect.anything() }) });
   });
 
   it('are read when a newer producer added fields', () => {
-    expect(decodeEvent(changed({ data: { ...data, mood: 'glad' }, extra: 1 }), noteDeleted).outcome).toBe('event');
+    expect(decodeEvent(changedEnvelope({ data: { ...data, mood: 'glad' }, extra: 1 }), noteDeleted).outcome).toBe(
+      'event',
+    );
   });
 
   it.each([
     ['no JSON', '{', 'the body is not a JSON object'],
     ['a list', '[]', 'the body is not a JSON object'],
-    ['no type', changed({ type: undefined }), 'type is missing'],
-    ['no id', changed({ id: '1' }), 'id is not a UUID'],
-    ['a bad time', changed({ time: 'noon' }), 'time is no instant'],
-    ['another specversion', changed({ specversion: '0.3' }), 'specversion is not 1.0'],
-    ['a bad version', changed({ directoryversion: '7' }), 'directoryversion is not an integer'],
-    ['no data', changed({ data: null }), '$ is not an object'],
-    ['data against the contract', changed({ data: { ...data, author_id: '7' } }), '$.author_id is not an integer'],
+    ['no type', changedEnvelope({ type: undefined }), 'type is missing'],
+    ['no id', changedEnvelope({ id: '1' }), 'id is not a UUID'],
+    ['a bad time', changedEnvelope({ time: 'noon' }), 'time is no instant'],
+    ['another specversion', changedEnvelope({ specversion: '0.3' }), 'specversion is not 1.0'],
+    ['a bad version', changedEnvelope({ directoryversion: '7' }), 'directoryversion is not an integer'],
+    ['no data', changedEnvelope({ data: null }), '$ is not an object'],
+    [
+      'data against the contract',
+      changedEnvelope({ data: { ...data, author_id: '7' } }),
+      '$.author_id is not an integer',
+    ],
   ])('with %s are unreadable', (_, body, problem) => {
     expect(decodeEvent(body, noteDeleted)).toEqual({ outcome: 'unreadable', reason: 'undecodable', problem });
   });
 
   it('distinguish another major version from another event', () => {
-    const type = (name: string) => decodeEvent(changed({ type: name }), noteDeleted);
+    const type = (name: string) => decodeEvent(changedEnvelope({ type: name }), noteDeleted);
     expect(type('rookery.collaboration.note.deleted.v2')).toMatchObject({ reason: 'unknown_version' });
     expect(type('rookery.collaboration.note.created.v1')).toMatchObject({ outcome: 'foreign' });
     expect(type('nonsense')).toMatchObject({ outcome: 'foreign' });

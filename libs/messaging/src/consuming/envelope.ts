@@ -59,19 +59,19 @@ export function decodeEvent(body: string, definition: EventDefinition): DecodedM
   const { type } = envelope;
   if (typeof type !== 'string') return { outcome: 'unreadable', reason: 'undecodable', problem: 'type is missing' };
   if (type !== definition.type) {
-    const [noun, major] = splitMajor(type);
-    if (noun !== splitMajor(definition.type)[0] || major === null) return { outcome: 'foreign', type };
+    const [noun, major] = splitMajorVersion(type);
+    if (noun !== splitMajorVersion(definition.type)[0] || major === null) return { outcome: 'foreign', type };
     return { outcome: 'unreadable', reason: 'unknown_version', problem: `${type} is not ${definition.type}` };
   }
-  const problems = problemsOfEnvelope(envelope, definition);
+  const problems = findEnvelopeProblems(envelope, definition);
   if (problems.length > 0) return { outcome: 'unreadable', reason: 'undecodable', problem: problems.join(', ') };
   const { id, time, aggregateid: aggregateId, actorid: actorId = null, data } = envelope;
   const facts = { id, time, aggregateType: definition.noun, aggregateId, actorId, data };
-  return { outcome: 'event', event: { ...facts, ...readSeen(envelope) } as DeliveredWith<unknown> };
+  return { outcome: 'event', event: { ...facts, ...readSeenPosition(envelope) } as DeliveredWith<unknown> };
 }
 
 /** Older events have no directory version. */
-function readSeen({ directoryversion: version, directoryepoch: epoch }: Partial<Envelope>): {
+function readSeenPosition({ directoryversion: version, directoryepoch: epoch }: Partial<Envelope>): {
   readonly seen?: DirectoryPosition;
 } {
   return version === undefined || epoch === undefined ? {} : { seen: { version, epoch } };
@@ -87,12 +87,12 @@ function parseEnvelope(body: string): Partial<Envelope> | null {
 }
 
 /** `rookery.collaboration.note.created.v2` -> its name and its major version. */
-function splitMajor(type: string): [string, number | null] {
+function splitMajorVersion(type: string): [string, number | null] {
   const found = /^(.*)\.v(\d+)$/.exec(type);
   return found ? [found[1] ?? '', Number(found[2])] : [type, null];
 }
 
-function problemsOfEnvelope(envelope: Partial<Envelope>, definition: EventDefinition): string[] {
+function findEnvelopeProblems(envelope: Partial<Envelope>, definition: EventDefinition): string[] {
   const problems: string[] = [];
   if (envelope.specversion !== '1.0') problems.push('specversion is not 1.0');
   if (typeof envelope.id !== 'string' || !UUID.test(envelope.id)) problems.push('id is not a UUID');

@@ -4,7 +4,7 @@ import { inEventSpan } from './event-span';
 
 const FIRST = '0af7651916cd43dd8448eb211c80319c';
 const OTHER = '1bf7651916cd43dd8448eb211c80319c';
-const of = (traceId: string) => `00-${traceId}-b7ad6b7169203331-01`;
+const traceparentOf = (traceId: string) => `00-${traceId}-b7ad6b7169203331-01`;
 
 describe('the span of an effect', () => {
   const exporter = new tracing.InMemorySpanExporter();
@@ -21,7 +21,7 @@ describe('the span of an effect', () => {
   });
 
   it('is below that of the request, and above what the effect does', async () => {
-    const inside = await inEventSpan('mails', [of(FIRST)], () =>
+    const inside = await inEventSpan('mails', [traceparentOf(FIRST)], () =>
       Promise.resolve(trace.getActiveSpan()?.spanContext().traceId),
     );
     expect(inside).toBe(FIRST);
@@ -30,14 +30,16 @@ describe('the span of an effect', () => {
   });
 
   it('of several events is below the first request, and links to the others', async () => {
-    await inEventSpan('mails', [of(FIRST), of(OTHER)], () => Promise.resolve());
+    await inEventSpan('mails', [traceparentOf(FIRST), traceparentOf(OTHER)], () => Promise.resolve());
     const [span] = exporter.getFinishedSpans();
     expect(span!.spanContext().traceId).toBe(FIRST);
     expect(span!.links.map((link) => link.context.traceId)).toEqual([OTHER]);
   });
 
   it('shows a failure', async () => {
-    await expect(inEventSpan('mails', [of(FIRST)], () => Promise.reject(new Error('no')))).rejects.toThrow('no');
+    await expect(inEventSpan('mails', [traceparentOf(FIRST)], () => Promise.reject(new Error('no')))).rejects.toThrow(
+      'no',
+    );
     expect(exporter.getFinishedSpans()[0]).toMatchObject({ status: { code: 2 }, events: [{ name: 'exception' }] });
   });
 

@@ -20,7 +20,10 @@ export class JetStreamStrategy extends Server implements CustomTransportStrategy
   private consumers: DurableConsumer[] = [];
   private readonly stopping = new AbortController();
 
-  /** Shape: `membersOf` returns the events provided for a family; `canStart` resolves when consumers may start, false for never. */
+  /**
+   * `membersOf` returns the events provided for a family. `canStart` resolves when consumers may start, with false if
+   * they never may.
+   */
   constructor(
     private readonly parts: ConsumerParts,
     private readonly membersOf: (family: EventFamily) => readonly EventDefinition[],
@@ -57,11 +60,11 @@ export class JetStreamStrategy extends Server implements CustomTransportStrategy
   listen(callback: () => void): void {
     this.parts.broker.start();
     this.consumers = this.effects.map((effect) => new DurableConsumer(effect, this.parts));
-    void this.begin();
+    void this.startConsumers();
     callback();
   }
 
-  private async begin(): Promise<void> {
+  private async startConsumers(): Promise<void> {
     if (await this.canStart(this.stopping.signal)) for (const consumer of this.consumers) consumer.start();
   }
 

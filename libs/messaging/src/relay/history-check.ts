@@ -7,8 +7,8 @@ import type { Logger } from '@rookery/platform';
 const PAUSE_MS = 200;
 
 /**
- * Waits until the leader of the relay has checked whether the database was restored. After a restore, consumers start at
- * another position; starting earlier would apply events of the lost history. Shape: false when `signal` was aborted.
+ * Waits until the leader of the relay has checked whether the database was restored. After a restore, consumers start
+ * at another position; starting earlier would apply events of the lost history. Returns false if `signal` was aborted.
  * Source: docs/reference/reliability.md 2.6.
  */
 export async function untilHistoryIsChecked(

@@ -47,7 +47,7 @@ export class Publisher {
   }
 
   private async findMessage(seq: number): Promise<StoredMsg | null> {
-    return findStored(this.connection, this.service, { seq });
+    return findStoredMessage(this.connection, this.service, { seq });
   }
 }
 
@@ -56,7 +56,7 @@ export async function readLastMessage(
   connection: NatsConnection,
   service: ServiceName,
 ): Promise<{ readonly eventId: string; readonly at: number } | null> {
-  const message = await findStored(connection, service, { last_by_subj: `${service}.>` });
+  const message = await findStoredMessage(connection, service, { last_by_subj: `${service}.>` });
   const id = message?.header.get('Nats-Msg-Id').split('.')[0];
   // A message that is not one of our events is ignored.
   return message && UUID.test(id ?? '') ? { eventId: id as string, at: message.time.getTime() } : null;
@@ -67,7 +67,7 @@ function createMessageId({ event_id, generation }: OutboxRow): string {
   return generation === 0 ? event_id : `${event_id}.${generation}`;
 }
 
-async function findStored(
+async function findStoredMessage(
   connection: NatsConnection,
   service: ServiceName,
   query: { readonly seq: number } | { readonly last_by_subj: string },

@@ -49,8 +49,9 @@ export interface RelayParts {
 /**
  * Carries events from the outbox to the bus. Committed events are published at least once, in the order of ids, by one
  * process of the service at a time.
- * Shape: woken by commits of this process, and by a poll for those of other processes: short, or 3 s after 10 s without
- * events. It never keeps a cursor over ids, which would lose rows that commit late.
+ *
+ * Commits of this process wake it. A poll finds commits of other processes. Its interval is short, or 3 s after 10 s
+ * without events. The relay never keeps a cursor over ids, which would lose rows that commit late.
  * Source: reference reliability 2.2; ADR 0026.
  */
 export class Relay {
@@ -83,10 +84,10 @@ export class Relay {
       gauge.set(this.reader?.isLeader ? 1 : 0),
     );
     metrics.gauge('rookery_outbox_depth', 'Events that wait for the bus; counted up to 10,000.', [], (gauge) =>
-      this.measureLag(gauge, 'count(*)'),
+      this.setGaugeFromOutbox(gauge, 'count(*)'),
     );
     metrics.gauge('rookery_outbox_oldest_seconds', 'Age of the oldest event that waits for the bus.', [], (gauge) =>
-      this.measureLag(gauge, 'greatest(0, coalesce(extract(epoch from now() - min(occurred_at)), 0))'),
+      this.setGaugeFromOutbox(gauge, 'greatest(0, coalesce(extract(epoch from now() - min(occurred_at)), 0))'),
     );
     work.onEmitted(() => {
       this.pace.recordWork();
@@ -94,10 +95,10 @@ export class Relay {
     });
   }
 
-  /** Shape: `effects` of this service, which read again from an earlier moment after a restore of its database. */
+  /** `effects` are those of this service. After a restore of its database, they read again from an earlier moment. */
   start(effects: readonly Effect[] = []): void {
     this.effects = effects;
-    this.running ??= this.loop();
+    this.running ??= this.runUntilStopped();
   }
 
   /** Finishes the batch in flight, marks it, and gives leadership up. */
@@ -107,20 +108,20 @@ export class Relay {
     await this.running;
   }
 
-  private async loop(): Promise<void> {
+  private async runUntilStopped(): Promise<void> {
     while (!this.stopping.signal.aborted) {
       try {
-        if (!(await this.tryToLead())) await this.wake.sleep(LEADERSHIP_POLL_MS);
-        else if (!(await this.runStep())) await this.pruneAndSleep();
+        if (!(await this.becomeLeader())) await this.wake.sleep(LEADERSHIP_POLL_MS);
+        else if (!(await this.publishNextBatch())) await this.pruneAndSleep();
       } catch (error) {
-        await this.recover(error);
+        await this.recordRelayFailure(error);
       }
     }
-    await this.markLast();
+    await this.markLastPublished();
     await this.reader?.release();
   }
 
-  private async tryToLead(): Promise<boolean> {
+  private async becomeLeader(): Promise<boolean> {
     if (this.reader?.isLeader) return true;
     await this.reader?.release();
     // Events that another leader may publish meanwhile must not be marked here.
@@ -131,10 +132,10 @@ export class Relay {
   }
 
   /** Publishes one batch. Returns whether there may be more right now. */
-  private async runStep(): Promise<boolean> {
+  private async publishNextBatch(): Promise<boolean> {
     const { broker, streams, service, settings, faults } = this.parts;
     const connection = await broker.waitForConnection(this.stopping.signal);
-    if (this.isStreamInDoubt(broker.links)) {
+    if (this.isStreamCheckDue(broker.links)) {
       const { links } = broker;
       await streams.reconcileStream(connection, service);
       this.streamCheckedAt = Date.now();
@@ -142,46 +143,46 @@ export class Relay {
     }
     if (!this.isHistoryChecked) await this.restoration.checkHistory(connection, this.effects);
     this.isHistoryChecked = true;
-    await this.untilNextBatch();
+    await this.waitForNextBatch();
     const rows = await this.reader!.markAndRead(this.published, settings.outboxBatchCount);
     this.published = [];
     if (rows.length === 0) return false;
     this.batchBegunAt = performance.now();
     this.pace.recordWork();
-    const outcome = await publishAll(new Publisher(connection, service, this.counters.duplicates), rows);
+    const outcome = await publishRows(new Publisher(connection, service, this.counters.duplicates), rows);
     this.counters.published.inc(outcome.acknowledged.length);
     await faults.reachPoint('relay.before-mark');
     this.published = outcome.acknowledged;
-    if (outcome.failed.length > 0) await this.recordFailure(outcome);
+    if (outcome.failed.length > 0) await this.recordPublishFailure(outcome);
     else this.failuresInRow = 0;
     return true;
   }
 
-  private async untilNextBatch(): Promise<void> {
+  private async waitForNextBatch(): Promise<void> {
     const waitMs = this.batchBegunAt + BATCH_INTERVAL_MS - performance.now();
     if (waitMs > 0) await pause(waitMs, undefined, { signal: this.stopping.signal }).catch(() => undefined);
   }
 
-  private isStreamInDoubt(links: number): boolean {
+  private isStreamCheckDue(links: number): boolean {
     const everyMs = this.pace.isCalm ? STREAM_CHECK_MS.calm : STREAM_CHECK_MS.busy;
     return links !== this.checkedLink || Date.now() - this.streamCheckedAt > everyMs;
   }
 
-  private async recordFailure(outcome: PublishResult): Promise<void> {
+  private async recordPublishFailure(outcome: PublishResult): Promise<void> {
     // A lost stream is recreated before the next try.
     this.streamCheckedAt = 0;
-    this.counters.failed.inc({ reason: errorReason(outcome.error) }, outcome.failed.length);
+    this.counters.failed.inc({ reason: failureReasonOf(outcome.error) }, outcome.failed.length);
     await this.reader!.noteFailures(outcome.failed, String(outcome.error));
     this.parts.logger.warn({ err: outcome.error, count: outcome.failed.length }, 'events could not be published');
     this.failuresInRow = outcome.acknowledged.length > 0 ? 1 : this.failuresInRow + 1;
     await this.backOff();
   }
 
-  private async recover(error: unknown): Promise<void> {
+  private async recordRelayFailure(error: unknown): Promise<void> {
     if (this.stopping.signal.aborted) return;
     this.streamCheckedAt = 0;
     this.failuresInRow += 1;
-    this.counters.failed.inc({ reason: errorReason(error) });
+    this.counters.failed.inc({ reason: failureReasonOf(error) });
     this.parts.logger.warn({ err: error }, 'the relay failed');
     await this.backOff();
   }
@@ -203,15 +204,15 @@ export class Relay {
     while (!this.stopping.signal.aborted && Date.now() < until) await this.wake.sleep(until - Date.now());
   }
 
-  private async markLast(): Promise<void> {
+  private async markLastPublished(): Promise<void> {
     if (this.published.length === 0 || !this.reader?.isLeader) return;
     await this.reader.markAndRead(this.published, this.parts.settings.outboxBatchCount).catch(() => undefined);
   }
 
   /** Runs at each scrape; the partial index makes it cheap. */
-  private async measureLag(gauge: { set(value: number): void }, what: string): Promise<void> {
+  private async setGaugeFromOutbox(gauge: { set(value: number): void }, aggregateSql: string): Promise<void> {
     const rows = await this.parts.database.query<{ value: number }>(
-      `select ${what}::float as value
+      `select ${aggregateSql}::float as value
        from (select occurred_at from outbox where published_at is null order by id limit 10000) waiting`,
     );
     gauge.set(rows[0]?.value ?? 0);
@@ -230,7 +231,7 @@ interface PublishResult {
  * starts, and later rows of the failed row's aggregate stay unmarked although they may have arrived: they are sent again
  * after it.
  */
-async function publishAll(publisher: Publisher, rows: readonly OutboxRow[]): Promise<PublishResult> {
+async function publishRows(publisher: Publisher, rows: readonly OutboxRow[]): Promise<PublishResult> {
   const acknowledged = new Set<number>();
   const failed = new Map<number, unknown>();
   let next = 0;
@@ -256,7 +257,7 @@ async function publishAll(publisher: Publisher, rows: readonly OutboxRow[]): Pro
   return { acknowledged: markable, failed: [...failed.keys()], error: [...failed.values()][0] };
 }
 
-function errorReason(error: unknown): string {
+function failureReasonOf(error: unknown): string {
   if (error instanceof NatsError) return error.api_error ? `api_${error.api_error.err_code}` : error.code.toLowerCase();
   return 'other';
 }

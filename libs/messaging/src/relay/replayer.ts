@@ -17,7 +17,7 @@ export class Replayer {
   ) {}
 
   start(handled: readonly Effect[]): void {
-    if (handled.length > 0) this.running ??= this.loop(handled);
+    if (handled.length > 0) this.running ??= this.replayUntilStopped(handled);
   }
 
   async stop(): Promise<void> {
@@ -26,10 +26,10 @@ export class Replayer {
     await this.running;
   }
 
-  private async loop(handled: readonly Effect[]): Promise<void> {
+  private async replayUntilStopped(handled: readonly Effect[]): Promise<void> {
     while (!this.isStopping) {
       try {
-        await this.runRound(handled);
+        await this.replayOnce(handled);
       } catch (error) {
         this.logger.warn({ err: error }, 'dead letters could not be replayed');
       }
@@ -37,7 +37,7 @@ export class Replayer {
     }
   }
 
-  private async runRound(handled: readonly Effect[]): Promise<void> {
+  private async replayOnce(handled: readonly Effect[]): Promise<void> {
     await this.letters.replayLetters({
       kind: 'event',
       use: (tx, letter) => this.effects.replayLetter(handled, letter, tx),

@@ -35,7 +35,7 @@ export const republishCommand: Readonly<Record<string, Command>> = {
   republish: {
     about: 'Sends events of a span of time again: republish --from <time> [--to <time>] [--types <type>,…].',
     async run(args, context) {
-      const request = parseRequest(args);
+      const request = parseRepublishRequest(args);
       if (!request) {
         process.stderr.write('usage: republish --from <ISO time> [--to <ISO time>] [--types <type>,…]\n');
         return 2;
@@ -47,7 +47,7 @@ export const republishCommand: Readonly<Record<string, Command>> = {
   },
 };
 
-function parseRequest(args: readonly string[]): Parameters<typeof republishEvents>[1] | null {
+function parseRepublishRequest(args: readonly string[]): Parameters<typeof republishEvents>[1] | null {
   try {
     const text = { type: 'string' } as const;
     const { values } = parseArgs({ args: [...args], options: { from: text, to: text, types: text } });

@@ -50,7 +50,7 @@ export class Restoration {
     if (isForeign || isOther) {
       const end = kept.seen_at ?? kept.last_event_at;
       const from = new Date((end?.getTime() ?? 0) - BEFORE_MS);
-      await this.readFrom(connection, effects, from);
+      await this.restartConsumersFrom(connection, effects, from);
       const lastPublished = kept.last_event_at ?? from;
       const count = await republishEvents(database, {
         from: new Date(lastPublished.getTime() - BEFORE_MS),
@@ -76,7 +76,11 @@ export class Restoration {
     await this.parts.database.query('update database_history set seen_at = now()');
   }
 
-  private async readFrom(connection: NatsConnection, effects: readonly Effect[], from: Date): Promise<void> {
+  private async restartConsumersFrom(
+    connection: NatsConnection,
+    effects: readonly Effect[],
+    from: Date,
+  ): Promise<void> {
     const { streams, service } = this.parts;
     for (const { name, definition } of effects) {
       const isOwn = definition.service === service;

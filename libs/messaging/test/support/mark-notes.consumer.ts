@@ -4,9 +4,9 @@ import { Unavailable } from '@rookery/kernel';
 import { Consume } from '../../src';
 import type { EffectBatch } from '../../src';
 
-type Notes = EffectBatch<typeof noteDeleted>;
+type DeletedNotes = EffectBatch<typeof noteDeleted>;
 
-async function mark({ tx, events }: Notes, effect: string): Promise<void> {
+async function insertMarks({ tx, events }: DeletedNotes, effect: string): Promise<void> {
   await tx.query(`insert into marks (effect, note_id, batch) select $1, unnest($2::bigint[]), $3`, [
     effect,
     events.map((event) => event.data.note_id),
@@ -28,9 +28,9 @@ export class MarkNotesConsumer {
   }
 
   @Consume(noteDeleted, { effect: 'mark-notes' })
-  async mark(batch: Notes): Promise<void> {
+  async mark(batch: DeletedNotes): Promise<void> {
     MarkNotesConsumer.calls += 1;
-    await mark(batch, 'mark-notes');
+    await insertMarks(batch, 'mark-notes');
     if (MarkNotesConsumer.isAway) throw new Unavailable('identity away');
     const bad = batch.events.find((event) => MarkNotesConsumer.poison.has(event.data.note_id));
     if (bad) throw new Error(`note ${bad.data.note_id} is poison`);
@@ -41,8 +41,8 @@ export class MarkNotesConsumer {
 @Controller()
 export class GatherNotesConsumer {
   @Consume(noteDeleted, { effect: 'gather-notes', gatherMs: 60_000 })
-  async gather(batch: Notes): Promise<void> {
-    await mark(batch, 'gather-notes');
+  async gather(batch: DeletedNotes): Promise<void> {
+    await insertMarks(batch, 'gather-notes');
   }
 }
 
@@ -50,7 +50,7 @@ export class GatherNotesConsumer {
 @Controller()
 export class CountNotesConsumer {
   @Consume(noteDeleted, { effect: 'count-notes' })
-  async count(batch: Notes): Promise<void> {
-    await mark(batch, 'count-notes');
+  async count(batch: DeletedNotes): Promise<void> {
+    await insertMarks(batch, 'count-notes');
   }
 }

@@ -21,7 +21,7 @@ export class CallerShares {
     private readonly most: number,
   ) {}
 
-  /** Takes a connection of the caller's share. Shape: false if none is free or the share is used up. */
+  /** Takes a connection of the caller's share. Returns false if none is free or the share is used up. */
   takeShare(caller: Caller): boolean {
     if (this.free === 0) return false;
     const share = this.shares.get(caller);
@@ -50,10 +50,10 @@ export class CallerShares {
     share.held -= 1;
     this.free += 1;
     if (share.held === 0 && share.line.length === 0) this.shares.delete(caller);
-    this.serveNext();
+    this.serveNextWaiter();
   }
 
-  private serveNext(): void {
+  private serveNextWaiter(): void {
     let next: [Caller, CallerShare] | undefined;
     for (const [caller, share] of this.shares) {
       if (share.line.length > 0 && share.held < (next?.[1].held ?? this.most)) next = [caller, share];

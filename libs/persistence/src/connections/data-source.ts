@@ -17,8 +17,7 @@ const IDLE_MS = 60_000;
 
 /**
  * Options for all connections of a service. Purpose: limits, names and value parsers in one place, for the running
- * process and for migrations alike.
- * Shape: a limit of 0 means none. Units: milliseconds.
+ * process and for migrations alike. A limit of 0 means no limit. Units: milliseconds.
  * Source: reference reliability 5; docs/architecture.md 5.
  */
 export function dataSourceOptions(

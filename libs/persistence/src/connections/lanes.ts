@@ -32,7 +32,7 @@ export interface LaneLimits {
   readonly waitMs: number;
 }
 
-type OnConnected = (
+type ConnectCallback = (
   error: Error | undefined,
   client: PoolClient | undefined,
   release: (destroy?: unknown) => void,
@@ -45,11 +45,10 @@ const SHARE_OF_ONE_CALLER = 0.4;
 
 /**
  * The pool that TypeORM holds, with one pool for each lane behind it. Requests and background work cannot take the last
- * connection from each other, nor can one caller take all of a lane. A caller waits for a connection until its
- * deadline. After a long wait its permissions are rechecked before it gets the connection, so nothing begins without
- * permission.
- * Shape: `currentWaiter` determines the lane. Errors: Unavailable when no connection was free in time; those of the
- * recheck.
+ * connection from each other, nor can one caller take all of a lane. `currentWaiter` determines the lane. A caller
+ * waits for a connection until its deadline. After a long wait its permissions are rechecked before it gets the
+ * connection, so no work begins without permission.
+ * Errors: Unavailable when no connection was free in time; those of the recheck.
  * Source: ADR 0020, 0050.
  */
 export class LanePools extends Pool {
@@ -66,7 +65,7 @@ export class LanePools extends Pool {
     this.waitMs = lanes.waitMs;
     const { requests } = lanes.counts;
     this.shares = new CallerShares(requests, Math.max(1, Math.floor(requests * SHARE_OF_ONE_CALLER)));
-    this.on('release', (_, client) => this.giveBack(client));
+    this.on('release', (_, client) => this.releaseShare(client));
     const poolOf = (lane: Lane, extra: PoolConfig = {}): Pool => {
       const pool = new Pool({ ...options, ...extra, max: lanes.counts[lane] });
       return pool.on('error', (error, client) => void this.emit('error', error, client));
@@ -101,7 +100,7 @@ export class LanePools extends Pool {
       return performance.now() - (this.givenBackAt.get(lane) ?? 0) < withinMs;
     }
     const client = await new Promise<PoolClient>((resolve, reject) => {
-      this.connectIn(lane, (error, taken) => (taken ? resolve(taken) : reject(error as Error)));
+      this.connectInLane(lane, (error, taken) => (taken ? resolve(taken) : reject(error as Error)));
     });
     try {
       await client.query('select 1');
@@ -112,11 +111,11 @@ export class LanePools extends Pool {
   }
 
   override connect(): Promise<PoolClient>;
-  override connect(taken: OnConnected): void;
-  override connect(taken?: OnConnected): Promise<PoolClient> | void {
-    if (taken) return this.connectCurrent(taken);
+  override connect(taken: ConnectCallback): void;
+  override connect(taken?: ConnectCallback): Promise<PoolClient> | void {
+    if (taken) return this.connectCurrentCaller(taken);
     return new Promise((resolve, reject) => {
-      this.connectCurrent((error, client) => (client ? resolve(client) : reject(error as Error)));
+      this.connectCurrentCaller((error, client) => (client ? resolve(client) : reject(error as Error)));
     });
   }
 
@@ -128,33 +127,33 @@ export class LanePools extends Pool {
     void all.then(() => ended());
   }
 
-  private connectCurrent(taken: OnConnected): void {
+  private connectCurrentCaller(callback: ConnectCallback): void {
     const waiter = currentWaiter();
     const lane = waiter === null ? 'background' : LANE_OF[waiter.kind];
     const withinMs = waiter && waiter.deadline < Infinity ? waiter.deadline - Date.now() : this.waitMs;
-    if (withinMs <= 0) return taken(new Unavailable('deadline'), undefined, noRelease);
+    if (withinMs <= 0) return callback(new Unavailable('deadline'), undefined, releaseNothing);
     const isGone = waiter?.isGone;
-    if (isGone?.()) return taken(new Unavailable('gone'), undefined, noRelease);
-    const handOver = waiter?.rights ? withRecheck(waiter.rights, taken) : taken;
+    if (isGone?.()) return callback(new Unavailable('gone'), undefined, releaseNothing);
+    const handOver = waiter?.rights ? recheckBeforeHandover(waiter.rights, callback) : callback;
     const caller = lane === 'requests' ? waiter?.caller : undefined;
     const mayTake = caller === undefined || this.shares.takeShare(caller);
     const { idleCount, waitingCount } = this.poolOf(lane);
-    if (mayTake && idleCount > 0 && waitingCount === 0) return this.connectFor(caller, lane, handOver);
+    if (mayTake && idleCount > 0 && waitingCount === 0) return this.connectWithShare(caller, lane, handOver);
     const from = performance.now();
     let isLate = false;
     const timer = setTimeout(() => {
       isLate = true;
-      taken(new Unavailable('database busy'), undefined, noRelease);
+      callback(new Unavailable('database busy'), undefined, releaseNothing);
     }, withinMs);
     const begin = (): void =>
-      this.connectFor(caller, lane, (error, client, release) => {
+      this.connectWithShare(caller, lane, (error, client, release) => {
         clearTimeout(timer);
         this.onWaited(lane, performance.now() - from);
         // This caller's deadline has passed: the connection goes to the next.
         if (isLate) return release();
         if (!isGone?.()) return handOver(error, client, release);
         release();
-        taken(new Unavailable('gone'), undefined, noRelease);
+        callback(new Unavailable('gone'), undefined, releaseNothing);
       });
     // The connection that was given back is free in the pool a moment later.
     if (mayTake) begin();
@@ -162,25 +161,25 @@ export class LanePools extends Pool {
   }
 
   /** Connects a caller whose share was already charged by `takeShare` or `waitForShare`. */
-  private connectFor(caller: Caller | undefined, lane: Lane, taken: OnConnected): void {
-    if (caller === undefined) return this.connectIn(lane, taken);
-    this.connectIn(lane, (error, client, release) => {
+  private connectWithShare(caller: Caller | undefined, lane: Lane, callback: ConnectCallback): void {
+    if (caller === undefined) return this.connectInLane(lane, callback);
+    this.connectInLane(lane, (error, client, release) => {
       if (client) this.holders.set(client, caller);
       else this.shares.giveBack(caller);
-      taken(error, client, release);
+      callback(error, client, release);
     });
   }
 
-  private giveBack(client: PoolClient): void {
+  private releaseShare(client: PoolClient): void {
     const caller = this.holders.get(client);
     if (caller === undefined) return;
     this.holders.delete(client);
     this.shares.giveBack(caller);
   }
 
-  private connectIn(lane: Lane, taken: OnConnected): void {
-    if (lane === 'requests') super.connect(taken);
-    else this.otherPools[lane].connect(taken);
+  private connectInLane(lane: Lane, callback: ConnectCallback): void {
+    if (lane === 'requests') super.connect(callback);
+    else this.otherPools[lane].connect(callback);
   }
 }
 
@@ -188,20 +187,20 @@ export class LanePools extends Pool {
  * Rechecks the caller's permissions before it gets the connection. The connection is kept meanwhile, since another wait
  * for one would outlast the recheck again.
  */
-function withRecheck(rights: Rights, taken: OnConnected): OnConnected {
+function recheckBeforeHandover(rights: Rights, callback: ConnectCallback): ConnectCallback {
   return (error, client, release) => {
     const look = error ? null : rights.recheckBeforeRead();
-    if (look === null) return taken(error, client, release);
+    if (look === null) return callback(error, client, release);
     look.then(
-      () => taken(undefined, client, release),
+      () => callback(undefined, client, release),
       (refusal: Error) => {
         release();
-        taken(refusal, undefined, noRelease);
+        callback(refusal, undefined, releaseNothing);
       },
     );
   };
 }
 
-function noRelease(): void {
+function releaseNothing(): void {
   // There is no connection to give back.
 }

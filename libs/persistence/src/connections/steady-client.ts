@@ -64,7 +64,7 @@ export class SteadyClient extends Client {
     this.once('connect', () => {
       const { socket } = this;
       socket.setTimeout(this.silenceMs);
-      socket.on('timeout', () => this.onSilence());
+      socket.on('timeout', () => this.destroyIfSilent());
     });
   }
 
@@ -86,19 +86,19 @@ export class SteadyClient extends Client {
     return ended ? super.end(ended) : super.end();
   }
 
-  private onSilence(): void {
+  private destroyIfSilent(): void {
     if (this.isEnding) return void this.socket.destroy();
     // An idle connection is silent by nature.
-    if (this.pg.readyForQuery) return;
+    if (this.pgInternals.readyForQuery) return;
     this.socket.destroy(new Error(`Connection terminated: the database said nothing for ${this.silenceMs} ms`));
   }
 
   private get socket(): Socket {
-    return this.pg.connection.stream;
+    return this.pgInternals.connection.stream;
   }
 
   /** Internals of pg that its types omit. */
-  private get pg(): { readonly readyForQuery: boolean; readonly connection: { readonly stream: Socket } } {
+  private get pgInternals(): { readonly readyForQuery: boolean; readonly connection: { readonly stream: Socket } } {
     return this as never;
   }
 }

@@ -12,7 +12,7 @@ const USAGE = `usage:
   dead-letters discard <id> --reason <text>              [--by <who>]
 `;
 
-interface Request {
+interface LettersRequest {
   readonly ids: readonly number[];
   readonly effect?: string;
   readonly state?: string;
@@ -29,21 +29,21 @@ export const deadLetterCommands: Readonly<Record<string, Command>> = {
     async run(args, context) {
       const [verb = '', ...rest] = args;
       const action = actions[verb];
-      const request = action && parseRequest(rest);
+      const request = action && parseLettersRequest(rest);
       if (!action || !request) return printRefusal(USAGE);
-      return action(await openLetters(context), request);
+      return action(await resolveDeadLetters(context), request);
     },
   },
 };
 
-const actions: Readonly<Record<string, (letters: DeadLetters, request: Request) => Promise<number>>> = {
+const actions: Readonly<Record<string, (letters: DeadLetters, request: LettersRequest) => Promise<number>>> = {
   async list(letters, { effect, state, json }) {
     const rows = await letters.listLetters({ ...(effect ? { effect } : {}), ...(state ? { state } : {}) });
     if (json) {
-      printLine(JSON.stringify(rows.map(toListed)));
+      printLine(JSON.stringify(rows.map(toListedLetter)));
       return 0;
     }
-    for (const row of rows) printLine(formatLine(row));
+    for (const row of rows) printLine(formatLetterLine(row));
     printLine(`${rows.length} dead letters`);
     return 0;
   },
@@ -51,7 +51,7 @@ const actions: Readonly<Record<string, (letters: DeadLetters, request: Request) 
   async show(letters, { ids }) {
     const row = ids.length === 1 ? await letters.findLetter(ids[0]!) : null;
     if (!row) return printRefusal('no such dead letter\n');
-    printLine(JSON.stringify(redactValue({ ...row, body: readableBody(row.body) }), null, 2));
+    printLine(JSON.stringify(redactValue({ ...row, body: parseBodyIfJson(row.body) }), null, 2));
     return 0;
   },
 
@@ -75,7 +75,7 @@ const actions: Readonly<Record<string, (letters: DeadLetters, request: Request) 
   },
 };
 
-function parseRequest(args: readonly string[]): Request | null {
+function parseLettersRequest(args: readonly string[]): LettersRequest | null {
   try {
     const text = { type: 'string' } as const;
     const flag = { type: 'boolean', default: false } as const;
@@ -92,22 +92,22 @@ function parseRequest(args: readonly string[]): Request | null {
   }
 }
 
-async function openLetters(context: BootContext): Promise<DeadLetters> {
+async function resolveDeadLetters(context: BootContext): Promise<DeadLetters> {
   return (await context.application()).get(DeadLetters);
 }
 
 /** Fields of a dead letter in a list: the first line of its error, and neither body nor headers. */
-function toListed({ id, kind, state, effect, subject, attempts, last_failed_at: failed, error }: LetterRow) {
+function toListedLetter({ id, kind, state, effect, subject, attempts, last_failed_at: failed, error }: LetterRow) {
   const [first = ''] = error.split('\n');
   return { id, kind, state, effect, subject, attempts, last_failed_at: failed.toISOString(), error: first };
 }
 
-function formatLine(row: LetterRow): string {
-  const { id, kind, state, effect, subject, attempts, last_failed_at: when, error } = toListed(row);
+function formatLetterLine(row: LetterRow): string {
+  const { id, kind, state, effect, subject, attempts, last_failed_at: when, error } = toListedLetter(row);
   return `${id}\t${kind}\t${state}\t${effect}\t${subject}\t${attempts} tries\t${when}\t${error}`;
 }
 
-function readableBody(body: string): unknown {
+function parseBodyIfJson(body: string): unknown {
   try {
     return JSON.parse(body);
   } catch {

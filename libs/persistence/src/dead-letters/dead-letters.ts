@@ -22,8 +22,8 @@ export interface Letter {
 }
 
 /**
- * A job that failed at its last try. Shape: `key` distinguishes it from others of its kind, so that a scheduled job has
- * one letter however often it fails; `jobId` is the queue's own id, `body` its parameters as JSON.
+ * A job that failed at its last try. `key` distinguishes it from others of its kind, so that a scheduled job has one
+ * letter however often it fails. `jobId` is the queue's own id. `body` contains its parameters as JSON.
  */
 export interface JobLetter {
   readonly job: string;
@@ -62,7 +62,7 @@ export class DeadLetters {
     private readonly work: Work,
   ) {}
 
-  /** Counts one failed try. Shape: `tries` is the limit for one event; returns the tries so far and the new state. */
+  /** Counts one failed try. `tries` is the limit for one event. Returns the tries so far and the new state. */
   async recordFailure(
     letter: Letter,
     error: unknown,
@@ -76,7 +76,7 @@ export class DeadLetters {
          state = case when dead_letters.state = 'retrying' and dead_letters.attempts + 1 >= $8::int then 'open'
            else dead_letters.state end
        returning attempts, state`,
-      [...statementValues(letter), errorText(error), tries],
+      [...letterValues(letter), storableErrorText(error), tries],
     );
     return row!;
   }
@@ -88,7 +88,7 @@ export class DeadLetters {
        values ($1, $2, $3, $4, $5, $6, $7, $8, 'open')
        on conflict (effect, event_key) where state in ${ACTIVE} do update set
          attempts = dead_letters.attempts + 1, last_failed_at = now(), error = excluded.error`,
-      [...statementValues(letter), reason, errorText(problem)],
+      [...letterValues(letter), reason, storableErrorText(problem)],
     );
   }
 
@@ -105,7 +105,7 @@ export class DeadLetters {
         letter.key,
         JSON.stringify({ job_id: String(letter.jobId) }),
         letter.body,
-        errorText(error),
+        storableErrorText(error),
         letter.attempts,
       ],
     );
@@ -132,7 +132,10 @@ export class DeadLetters {
     return row ?? null;
   }
 
-  /** Marks letters for a retry by the workers. Shape: without ids, all open letters (of an effect). Returns the ids. */
+  /**
+   * Marks open and retried letters for a retry by the workers: all of them, or those of `ids` and `effect`. Returns the
+   * ids.
+   */
   async requestReplay(which: {
     readonly ids?: readonly number[];
     readonly effect?: string;
@@ -164,10 +167,10 @@ export class DeadLetters {
    * Errors: those of a database that is away: the letter did not cause them and stays marked.
    */
   async replayLetters(o: Replay): Promise<void> {
-    if (!(await this.isAsked(o.kind))) return;
+    if (!(await this.isReplayRequested(o.kind))) return;
     let after = 0;
     while (!o.isStopping()) {
-      const tried = await this.replayNext(o, after);
+      const tried = await this.replayNextLetter(o, after);
       if (!tried) return;
       after = tried.id;
       if ('failed' in tried) {
@@ -179,16 +182,16 @@ export class DeadLetters {
   }
 
   /** One statement, which is the whole cost while no replay is requested. */
-  private async isAsked(kind: LetterKind): Promise<boolean> {
+  private async isReplayRequested(kind: LetterKind): Promise<boolean> {
     const [row] = await this.database.prepared<{ is_asked: boolean }>(IS_ASKED, [kind]);
     return row!.is_asked;
   }
 
-  private async replayNext(o: Replay, after: number): Promise<ReplayedLetter | null> {
+  private async replayNextLetter(o: Replay, after: number): Promise<ReplayedLetter | null> {
     let claimed: LetterRow | null = null;
     try {
       await this.work.run(async (tx) => {
-        claimed = await this.claimLetter(tx, o.kind, after);
+        claimed = await this.lockNextLetter(tx, o.kind, after);
         if (!claimed) return;
         await o.use(tx, claimed);
         await tx.query(`update dead_letters set state = 'replayed', settled_at = now() where id = $1`, [claimed.id]);
@@ -203,7 +206,7 @@ export class DeadLetters {
   }
 
   /** Takes the next letter to replay, locked until the transaction ends; null when there is none above `after`. */
-  private async claimLetter(tx: Tx, kind: LetterKind, after: number): Promise<LetterRow | null> {
+  private async lockNextLetter(tx: Tx, kind: LetterKind, after: number): Promise<LetterRow | null> {
     const [row] = await tx.query<LetterRow>(
       `select * from dead_letters where state = 'replaying' and kind = $2 and id > $1
        order by id limit 1 for update skip locked`,
@@ -217,19 +220,19 @@ export class DeadLetters {
     await this.database.query(
       `update dead_letters set state = 'open', attempts = attempts + 1, last_failed_at = now(), error = $2
        where id = $1 and state = 'replaying'`,
-      [id, errorText(error)],
+      [id, storableErrorText(error)],
     );
   }
 }
 
-function statementValues(letter: Letter): unknown[] {
+function letterValues(letter: Letter): unknown[] {
   const key = letter.eventId ?? createHash('sha256').update(`${letter.subject}\n${letter.body}`).digest('hex');
   // PostgreSQL stores no NUL; a body with one is unreadable anyway.
   const body = letter.body.replaceAll('\0', '\uFFFD');
   return [letter.effect, key, letter.eventId, letter.subject, JSON.stringify(letter.headers), body];
 }
 
-function errorText(error: unknown): string {
+function storableErrorText(error: unknown): string {
   const text = error instanceof Error ? (error.stack ?? error.message) : String(error);
   return text.replaceAll('\0', '\uFFFD').slice(0, 4000);
 }

@@ -14,10 +14,10 @@ import { counterNameOf, isShownBy, ownerColumns, findParentProperty } from './pa
 import type { Parent, Parents, Within } from './parents';
 import type { Tx, Work } from '../work/work';
 
-type Row = Readonly<Record<string, unknown>>;
-type Property<E> = string & keyof E;
-type Announce<E> = (row: E, actorId: number | null) => DomainEvent;
-type Order<E> = Partial<Record<Property<E>, 'ASC' | 'DESC'>>;
+type ColumnValues = Readonly<Record<string, unknown>>;
+type PropertyName<E> = string & keyof E;
+type ToEvent<E> = (row: E, actorId: number | null) => DomainEvent;
+type OrderByProperty<E> = Partial<Record<PropertyName<E>, 'ASC' | 'DESC'>>;
 /** An id; a name, where the collection has one; or properties that name one row. */
 export type RowKey<E> = number | string | Partial<E>;
 
@@ -35,29 +35,27 @@ export interface CollectionOptions<E, F extends object = object> {
   /** The noun of "404 … Not Found". Without it: "404 Not found". */
   readonly resource?: string;
   /** Property that holds the parent's id; one for each kind of parent where rows belong to projects and to groups. */
-  readonly within?: Property<E> | Parents<Property<E>>;
+  readonly within?: PropertyName<E> | Parents<PropertyName<E>>;
   /** Property by which a path may name a row instead of its id. */
-  readonly name?: Property<E>;
+  readonly name?: PropertyName<E>;
   /** Property with the number of a row within its parent, from 1 on, without gaps, such as `iid`. */
-  readonly numbered?: Property<E>;
+  readonly numbered?: PropertyName<E>;
   /** Sort order of lists, most significant property first; `id` is always the last tie-breaker. */
-  readonly order?: Order<E>;
+  readonly order?: OrderByProperty<E>;
   /** Filters of lists: a condition for each parameter of `F`; the row's alias is `row`. */
   readonly filters?: AllFilters<F>;
   /** The size of a row's long texts, as `ListParts.bytes`. */
   readonly bytes?: string;
-  readonly created?: Announce<E>;
-  readonly changed?: Announce<E>;
-  readonly removed?: Announce<E>;
+  readonly created?: ToEvent<E>;
+  readonly changed?: ToEvent<E>;
+  readonly removed?: ToEvent<E>;
   /** Errors for violated constraints: `{ uq_topics_name: () => new Invalid({ name: ['has already been taken'] }) }`. */
   readonly taken?: Readonly<Record<string, () => Error>>;
 }
 
 export interface CollectionDefinition<E extends { id: number }, F extends object = object> {
   readonly options: CollectionOptions<E, F>;
-  /**
-   * The collection in the database of this unit of work. Shape: `reads` is a transaction in which lists and finds run.
-   */
+  /** The collection in the database of this unit of work. `reads` is a transaction in which lists and finds run. */
   on(work: Work, reads?: SqlReader): Collection<E, F>;
   /** Deletes the rows of deleted parents without events, since the parent's deletion was announced. */
   drop(tx: Tx, kind: Parent['kind'], parentIds: readonly number[]): Promise<void>;
@@ -71,15 +69,15 @@ export interface ListRequest<E, F extends object = object> {
   /** Request parameters; each declared filter uses its own. */
   readonly filters?: F;
   /** Replaces the collection's own order. */
-  readonly order?: Order<E>;
+  readonly order?: OrderByProperty<E>;
   /** Further conditions or another order in SQL; the row's alias is `row`. */
   readonly narrow?: (list: ListQuery<unknown>) => void;
 }
 
 /**
  * Declares a plain collection: list, find, create, change and remove rows, scoped to a parent, with events. Purpose: a
- * resource without rules of its own needs an entity, a controller, a presenter and a migration, nothing else.
- * Shape: `const badges = collection(Badge, { within: 'projectId' })`, then `badges.on(work)` in the controller.
+ * resource without rules of its own needs only an entity, a controller, a presenter and a migration. Example: `const
+ * badges = collection(Badge, { within: 'projectId' })`, then `badges.on(work)` in the controller.
  * Source: ADR 0161.
  */
 export function collection<E extends { id: number }, F extends object = object>(
@@ -112,13 +110,13 @@ export class Collection<E extends { id: number }, F extends object = object> {
 
   /** `total` is null past COUNT_LIMIT rows. */
   async list(request: ListRequest<E, F>): Promise<Page<E>> {
-    const page = await this.orderedQuery(request).readPage(this.reads, request.page);
+    const page = await this.createListQuery(request).readPage(this.reads, request.page);
     return { ...page, rows: page.rows.map((row) => this.table.instanceOf(row)) };
   }
 
   /** Every row of a short, unpaged collection. Bounds: at most COUNT_LIMIT rows. */
   async listAll(request: Omit<ListRequest<E, F>, 'page'>): Promise<E[]> {
-    const rows = await this.orderedQuery(request).readAll(this.reads);
+    const rows = await this.createListQuery(request).readAll(this.reads);
     return rows.map((row) => this.table.instanceOf(row));
   }
 
@@ -132,7 +130,7 @@ export class Collection<E extends { id: number }, F extends object = object> {
    * and of `also`.
    */
   async create(row: DeepPartial<E>, by: WriteContext, also?: (row: E, tx: Tx) => Promise<void>): Promise<E> {
-    return this.runGuarded(async (tx) => {
+    return this.runTranslatingConflicts(async (tx) => {
       await by.before?.(tx);
       const made = tx.manager.create(this.entity, row);
       const { numbered } = this.options;
@@ -155,8 +153,8 @@ export class Collection<E extends { id: number }, F extends object = object> {
     by: WriteContext,
     also?: (row: E, tx: Tx) => Promise<void>,
   ): Promise<E> {
-    return this.runGuarded(async (tx) => {
-      const row = await this.lockRow(tx, key, by, 'update');
+    return this.runTranslatingConflicts(async (tx) => {
+      const row = await this.lockOwnRow(tx, key, by, 'update');
       const before = this.table.values(row);
       await edit(row, tx);
       const isChanged = await this.table.update(tx.manager, row, before);
@@ -168,8 +166,8 @@ export class Collection<E extends { id: number }, F extends object = object> {
 
   /** Deletes a row and returns its last state. Errors: NotFound; those of `by.unchanged` and of `also`. */
   async remove(key: RowKey<E>, by: WriteContext, also?: (row: E, tx: Tx) => Promise<void>): Promise<E> {
-    return this.runGuarded(async (tx) => {
-      const row = await this.lockRow(tx, key, by, 'delete');
+    return this.runTranslatingConflicts(async (tx) => {
+      const row = await this.lockOwnRow(tx, key, by, 'delete');
       by.unchanged?.(this.table.lastChangeOf(row));
       await also?.(row, tx);
       await tx.manager.delete(this.entity, row.id);
@@ -190,7 +188,7 @@ export class Collection<E extends { id: number }, F extends object = object> {
     return nextInternalId(tx, counterNameOf(this.options.within, kind, this.table.name), parentId);
   }
 
-  private async lockRow(tx: Tx, key: RowKey<E>, by: WriteContext, verb: 'update' | 'delete'): Promise<E> {
+  private async lockOwnRow(tx: Tx, key: RowKey<E>, by: WriteContext, verb: 'update' | 'delete'): Promise<E> {
     await by.before?.(tx);
     const row = await this.findRow(tx, key, by.within, 'for no key update');
     const { within } = this.options;
@@ -200,15 +198,15 @@ export class Collection<E extends { id: number }, F extends object = object> {
   }
 
   private async findRow(reads: SqlReader, key: RowKey<E>, within?: Within, lock?: string): Promise<E> {
-    const list = this.scopedQuery(within);
-    if (typeof key === 'object') this.matchValues(list, key);
-    else this.matchKey(list, key, within);
+    const list = this.queryWithinParent(within);
+    if (typeof key === 'object') this.addValueConditions(list, key);
+    else this.addKeyCondition(list, key, within);
     const row = await list.readOne(reads, lock);
     if (!row) throw new NotFound(this.options.resource);
     return this.table.instanceOf(row);
   }
 
-  private async runGuarded<T>(use: (tx: Tx) => Promise<T>): Promise<T> {
+  private async runTranslatingConflicts<T>(use: (tx: Tx) => Promise<T>): Promise<T> {
     try {
       return await this.work.run(use);
     } catch (error) {
@@ -219,33 +217,38 @@ export class Collection<E extends { id: number }, F extends object = object> {
     }
   }
 
-  private column(property: string): string {
+  private columnSql(property: string): string {
     return `row.${this.table.column(property)}`;
   }
 
   /** Query for all rows that this parent shows. */
-  private scopedQuery(within?: Within): ListQuery<Row> {
+  private queryWithinParent(within?: Within): ListQuery<ColumnValues> {
     const { name } = this.table;
     const { bytes } = this.options;
     const carries = this.table.columns('row');
-    const list = new ListQuery<Row>({ name, from: `${name} row`, carries, ...(bytes === undefined ? {} : { bytes }) });
-    const own = this.isOwn(list, within);
+    const list = new ListQuery<ColumnValues>({
+      name,
+      from: `${name} row`,
+      carries,
+      ...(bytes === undefined ? {} : { bytes }),
+    });
+    const own = this.ownRowCondition(list, within);
     if (own === null) return list;
-    return list.where(isShownBy(this.options.within, within, own, (property) => this.column(property)));
+    return list.where(isShownBy(this.options.within, within, own, (property) => this.columnSql(property)));
   }
 
   private ownerColumns(within?: Within): Readonly<Record<string, number>> {
     return ownerColumns(this.options.within, within, this.entity.name);
   }
 
-  private isOwn(list: ListQuery<unknown>, within?: Within): string | null {
+  private ownRowCondition(list: ListQuery<unknown>, within?: Within): string | null {
     const [owner] = Object.entries(this.ownerColumns(within));
-    return owner ? `${this.column(owner[0])} = ${list.bind(owner[1], 'parent')}` : null;
+    return owner ? `${this.columnSql(owner[0])} = ${list.bind(owner[1], 'parent')}` : null;
   }
 
-  private matchValues(list: ListQuery<unknown>, values: Partial<E>): void {
+  private addValueConditions(list: ListQuery<unknown>, values: Partial<E>): void {
     for (const [property, value] of Object.entries(values)) {
-      const column = this.column(property);
+      const column = this.columnSql(property);
       list.where((bind) => (value === null ? `${column} is null` : `${column} = ${bind(value)}`));
     }
   }
@@ -254,27 +257,27 @@ export class Collection<E extends { id: number }, F extends object = object> {
    * Restricts a list to the row with this id or name. A row with the id comes before a row with such a name, and the
    * parent's own row before an inherited one.
    */
-  private matchKey(list: ListQuery<unknown>, key: number | string, within?: Within): void {
+  private addKeyCondition(list: ListQuery<unknown>, key: number | string, within?: Within): void {
     const { name } = this.options;
     if (name === undefined) {
       if (typeof key === 'string') throw new Error(`${this.entity.name} has no name to be found by`);
       list.where((bind) => `row.id = ${bind(key, 'id')}`);
       return;
     }
-    const isNamed = `${this.column(name)} = ${list.bind(String(key), 'name')}`;
+    const isNamed = `${this.columnSql(name)} = ${list.bind(String(key), 'name')}`;
     const isId = typeof key === 'number' ? [`row.id = ${list.bind(key, 'id')}`] : [];
-    const isOwn = this.isOwn(list, within);
+    const isOwn = this.ownRowCondition(list, within);
     list.where(`(${[...isId, isNamed].join(' or ')})`);
     // For a parent of another kind the column is null, and nulls would come first.
     list.orderBy([...isId, ...(isOwn ? [`coalesce(${isOwn}, false)`] : [])].map((first) => [first, 'desc']));
   }
 
-  private orderedQuery(request: Omit<ListRequest<E, F>, 'page'>): ListQuery<Row> {
-    const list = this.scopedQuery(request.within);
-    this.matchValues(list, request.where ?? {});
+  private createListQuery(request: Omit<ListRequest<E, F>, 'page'>): ListQuery<ColumnValues> {
+    const list = this.queryWithinParent(request.within);
+    this.addValueConditions(list, request.where ?? {});
     if (this.options.filters && request.filters) list.narrow(this.options.filters, request.filters);
     const order = Object.entries(request.order ?? this.options.order ?? {}) as [string, 'ASC' | 'DESC'][];
-    list.orderBy(order.map(([property, way]): OrderTerm => [this.column(property), way === 'ASC' ? 'asc' : 'desc']));
+    list.orderBy(order.map(([property, way]): OrderTerm => [this.columnSql(property), way === 'ASC' ? 'asc' : 'desc']));
     request.narrow?.(list);
     return list;
   }

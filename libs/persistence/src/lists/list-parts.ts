@@ -4,7 +4,7 @@ export type Sort = 'asc' | 'desc';
 /** An SQL expression to sort by, with its direction. */
 export type OrderTerm = readonly [by: string, sort: Sort, nulls?: 'nulls last'];
 
-/** The SQL of a list. Shape: trusted SQL; values of a request are parameters. */
+/** The SQL of a list. It is trusted SQL; values of a request are parameters. */
 export interface ListParts {
   /** Prefix of the names of the prepared statements. */
   readonly name: string;
@@ -29,7 +29,10 @@ export interface ListParts {
    * (`octet_length`), never null. Pages over the byte limit are refused. For lists with `carries`.
    */
   readonly bytes?: string;
-  /** Values of the parameters that these texts name. Shape: by name; an array makes all parameters of the list numbered. */
+  /**
+   * Values of the parameters that these texts name. An array instead of an object makes all parameters of the list
+   * numbered.
+   */
   readonly values?: Values;
 }
 
@@ -46,12 +49,12 @@ export interface Source {
 }
 
 /**
- * An SQL expression for the rows of a FROM clause in this order, as one JSON array. Shape: null if the boolean
- * expression `heavy` is true, which holds for all rows or for none.
+ * An SQL expression for the rows of a FROM clause in this order, as one JSON array. The expression is null if the
+ * boolean expression `heavy` is true, which holds for all rows or for none.
  */
 export type JsonRows = (from: string, order: string, heavy: string | null) => string;
 
-/** Parts of a statement that returns a page with its count. Shape: SQL texts. */
+/** SQL texts for a statement that returns a page with its count. */
 export interface JsonParts {
   readonly rows: JsonRows;
   /** An expression that replaces the bounded count. */

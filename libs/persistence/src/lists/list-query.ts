@@ -8,10 +8,9 @@ import { isUsualPage, isUsualSize, statementByText } from '../sql/prepared';
 
 /**
  * Builder for the statements of a list: collects conditions with their values and reads one page of the matching rows.
- * An inner query limits the page by an index, and displayed columns are joined afterwards; frequent statements are kept
- * prepared.
- * Shape: `new ListQuery<EmailRow>({ name: 'emails', from: 'emails e', columns }).where(…).orderBy(…).page(db,
- * request)`.
+ * An inner query limits the page by an index, and displayed columns are joined afterwards. Frequent statements are kept
+ * prepared. Example:
+ * `new ListQuery<EmailRow>({ name: 'emails', from: 'emails e', columns }).where(…).orderBy(…).page(db, request)`.
  * Source: docs/performance.md 5.1, 5.2; ADR 0161.
  */
 export class ListQuery<R> {
@@ -28,7 +27,7 @@ export class ListQuery<R> {
     const { values = {} } = parts;
     const [numbers, names] = isNumbered(values) ? [[...values], {}] : [null, { ...values }];
     this.values = numbers ?? names;
-    this.add = (value, name) => (numbers ? `$${numbers.push(value)}` : `:${bindValue(names, name, value)}`);
+    this.add = (value, name) => (numbers ? `$${numbers.push(value)}` : `:${addBoundValue(names, name, value)}`);
     this.alias = /\w+$/.exec(parts.from)![0];
     this.key = parts.key ?? `${this.alias}.id`;
     this.source = { from: parts.from };
@@ -77,7 +76,8 @@ export class ListQuery<R> {
   }
 
   /**
-   * Starts the list after a row. Shape: that row's values by the terms of the order, which all have the same direction.
+   * Starts the list after a row. `place` has that row's value for each term of the order. All terms must have the same
+   * direction.
    */
   startAfter(place: readonly unknown[]): this {
     const [[, sort]] = this.orderTerms as [OrderTerm];
@@ -142,8 +142,8 @@ export class ListQuery<R> {
    * Errors: HeavyPage.
    */
   async readPage(db: SqlReader, request: PageRequest): Promise<Page<R>> {
-    if (this.parts.bytes !== undefined) await this.refuseHeavy(db, request, this.parts.bytes);
-    if (this.source.isGathered) return this.gatheredPage(db, request);
+    if (this.parts.bytes !== undefined) await this.refuseHeavyPage(db, request, this.parts.bytes);
+    if (this.source.isGathered) return this.readGatheredPage(db, request);
     const offset = offsetOf(request);
     const rows = await this.readRows(db, request.perPage, offset);
     const isLast = rows.length <= request.perPage && (rows.length > 0 || offset === 0);
@@ -154,15 +154,15 @@ export class ListQuery<R> {
   readRows(db: SqlReader, perPage: number, offset = 0): Promise<R[]> {
     // The text contains the number of first rows: one prepared text for each page of each size would be too many.
     const isUsual = this.isUsual && isUsualSize(perPage) && (!this.source.first || offset === 0);
-    return this.queryRows<R>(db, this.selectSql(this.cutSql(perPage + 1, offset)), { isUsual });
+    return this.queryRows<R>(db, this.pageSelectSql(this.pageCutSql(perPage + 1, offset)), { isUsual });
   }
 
   /** Reads every row of a short list. Bounds: at most COUNT_LIMIT rows. */
   readAll(db: SqlReader): Promise<R[]> {
-    return this.queryRows<R>(db, this.selectSql(this.cutSql(COUNT_LIMIT, 0)), { of: 'all' });
+    return this.queryRows<R>(db, this.pageSelectSql(this.pageCutSql(COUNT_LIMIT, 0)), { of: 'all' });
   }
 
-  /** Reads the first or only row. Shape: `lock` is a locking clause. */
+  /** Reads the first or only row. `lock` is a locking clause. */
   async readOne(db: SqlReader, lock = ''): Promise<R | undefined> {
     const { carries = `${this.alias}.*`, columns = carries, joins = '' } = this.parts;
     const order = this.order ? `order by ${this.orderSql}` : '';
@@ -177,12 +177,12 @@ export class ListQuery<R> {
   }
 
   /**
-   * Composes the page and its count as one statement. Shape: one row with `counted`, `has_more` (null: `counted`
-   * decides), `json` and `extraColumns`.
+   * Composes the page and its count as one statement. It returns one row with `counted`, `has_more`, `json` and
+   * `extraColumns`. `has_more` is null if `counted` decides.
    */
   jsonSql(request: PageRequest, o: JsonParts): SqlDraft {
     const extra = o.extraColumns ? `${o.extraColumns}, ` : '';
-    const text = `${o.with ? `with ${o.with} ` : ''}select ${extra}${this.headSql(request, o)}, ${this.arraySql(request, o.rows)} as json
+    const text = `${o.with ? `with ${o.with} ` : ''}select ${extra}${this.countAndMoreSql(request, o)}, ${this.arraySql(request, o.rows)} as json
       ${o.from ?? ''}`;
     return { text, values: this.values };
   }
@@ -190,7 +190,7 @@ export class ListQuery<R> {
   /** An expression for the rows of a page, as `rows` renders them. */
   arraySql(request: PageRequest, rows: JsonRows): string {
     const { bytes, joins = '' } = this.parts;
-    const cut = this.cutSql(request.perPage, offsetOf(request));
+    const cut = this.pageCutSql(request.perPage, offsetOf(request));
     if (bytes === undefined) return rows(`from (${cut}) ${this.alias} ${joins}`, this.orderSql, null);
     const isHeavy = `sum(${bytes}) over () > ${byteLimitOf(request)} as is_heavy`;
     const weighed = `select ${this.alias}.*, ${isHeavy} from (${cut}) ${this.alias}`;
@@ -207,20 +207,20 @@ export class ListQuery<R> {
     return this.conditions.join('\n  and ');
   }
 
-  private headSql(
+  private countAndMoreSql(
     { page, perPage }: PageRequest,
     { counted = this.countSql, countedTo = COUNT_LIMIT }: JsonParts,
   ): string {
     const end = page * perPage;
-    const more = `exists (select 1 from ${this.rowsSql(end + 1)} order by ${this.orderSql} limit 1 offset ${end})`;
+    const more = `exists (select 1 from ${this.sourceSql(end + 1)} order by ${this.orderSql} limit 1 offset ${end})`;
     return `${counted} as counted, ${end < countedTo ? 'null' : more}::boolean as has_more`;
   }
 
-  private async refuseHeavy(db: SqlReader, request: PageRequest, bytes: string): Promise<void> {
+  private async refuseHeavyPage(db: SqlReader, request: PageRequest, bytes: string): Promise<void> {
     const offset = offsetOf(request);
     const isUsual = this.isUsual && isUsualPage(request);
     const skipped = offset === 0 ? '' : `offset ${this.bind(offset, 'offset')}`;
-    const rows = `select ${bytes} as bytes from ${this.rowsSql(offset + request.perPage)} order by ${this.orderSql}`;
+    const rows = `select ${bytes} as bytes from ${this.sourceSql(offset + request.perPage)} order by ${this.orderSql}`;
     const text = `select coalesce(sum(bytes), 0) > ${byteLimitOf(request)} as is_heavy
       from (${rows} limit ${request.perPage} ${skipped}) weighed`;
     const [row] = await this.queryRows<{ is_heavy: boolean }>(db, text, { isUsual, of: 'bytes' });
@@ -243,22 +243,22 @@ export class ListQuery<R> {
     return this.orderTerms.map((term) => term.join(' ')).join(', ');
   }
 
-  private rowsSql(count: number): string {
-    return this.source.first?.(count) ?? `${this.source.from} ${this.outerWhereSql}`;
+  private sourceSql(neededRows: number): string {
+    return this.source.first?.(neededRows) ?? `${this.source.from} ${this.outerWhereSql}`;
   }
 
   private get positionColumns(): string {
     return `${this.key} as id, row_number() over (order by ${this.orderSql}) as position`;
   }
 
-  private cutSql(limit: number, offset: number): string {
+  private pageCutSql(limit: number, offset: number): string {
     const skipped = offset === 0 ? '' : ` offset ${this.bind(offset, 'offset')}`;
-    return `select ${this.parts.carries ?? this.positionColumns} from ${this.rowsSql(offset + limit)}
+    return `select ${this.parts.carries ?? this.positionColumns} from ${this.sourceSql(offset + limit)}
       order by ${this.orderSql} limit ${limit}${skipped}`;
   }
 
-  /** Selects the displayed columns for the rows of `cutSql`. */
-  private selectSql(cut: string): string {
+  /** Selects the displayed columns for the rows of `pageCutSql`. */
+  private pageSelectSql(cut: string): string {
     const { from, columns = `${this.alias}.*`, joins = '', carries } = this.parts;
     if (carries && !this.parts.columns) return cut;
     if (carries) return `select ${columns} from (${cut}) ${this.alias} ${joins} order by ${this.orderSql}`;
@@ -266,7 +266,7 @@ export class ListQuery<R> {
   }
 
   /** Finds the rows in the cheapest order and sorts them afterwards: as many as the page and those before it need. */
-  private async gatheredPage(db: SqlReader, request: PageRequest): Promise<Page<R>> {
+  private async readGatheredPage(db: SqlReader, request: PageRequest): Promise<Page<R>> {
     // The key is selected once: narrow rows matter where thousands are found.
     const held = (by: string, at: number): string => (by === this.key ? 'id' : `key_${at}`);
     const keys = this.orderTerms.map(([by], at) => (by === this.key ? '' : `, ${by} as ${held(by, at)}`)).join('');
@@ -277,7 +277,7 @@ export class ListQuery<R> {
       order by ${order} limit ${request.perPage + 1} offset ${this.bind(offsetOf(request), 'offset')}::int) first`;
     const text = `with gathered as materialized (${found})
       select counted.counted, page.* from (select least(count(*), ${COUNT_LIMIT + 1})::int as counted from gathered) counted
-      left join (select true as is_row, shown.* from (${this.selectSql(cut)}) shown) page on true`;
+      left join (select true as is_row, shown.* from (${this.pageSelectSql(cut)}) shown) page on true`;
     const read = await this.queryRows<CountedRow<R>>(db, text, {
       isUsual: this.isUsual && isUsualSize(request.perPage),
     });
@@ -297,7 +297,7 @@ export class ListQuery<R> {
 }
 
 /** Adds a value under the name, or under the name and a number if the name is taken. Returns the used name. */
-function bindValue(values: Record<string, unknown>, name: string, value: unknown): string {
+function addBoundValue(values: Record<string, unknown>, name: string, value: unknown): string {
   const plain = name.replace(/\W/g, '_');
   let free = plain;
   for (let count = 2; Object.hasOwn(values, free); count += 1) free = `${plain}_${count}`;

@@ -27,14 +27,14 @@ type ParentColumn = string | { readonly column: string; readonly because: string
 
 /**
  * A column that names a user, and its fate when that user is removed.
- * - `delete`: the row is the user's own and is deleted. Shape: `where` are conditions, one statement each, for tables
+ * - `delete`: the row is the user's own and is deleted. `where` lists conditions, one for each statement, for tables
  *   whose indexes are partial.
  * - `ghost-or-null`: the ghost user takes the place; null with `hard_delete`.
  * - `ghost-or-delete`: the ghost user takes the place; the row is deleted with `hard_delete`, if `deletedWhere` holds.
- * - `ghost`: the ghost user takes the place; `because` says what happens with `hard_delete`.
- * - `hook`: `statements` delete the user's own rows, and `because` says why a generated one cannot. They run before
- *   the generated ones, since they may lock noteables. Shape: as generated ones: $1 is the user, at most
- *   `DEPARTURE_CHUNK` rows, one row returned for each.
+ * - `ghost`: the ghost user takes the place; `because` describes the result of `hard_delete`.
+ * - `hook`: `statements` delete the user's own rows, and `because` gives the reason why a generated one cannot. They
+ *   run before the generated ones, since they may lock noteables. Like generated ones, they take the user as $1, change
+ *   at most `DEPARTURE_CHUNK` rows and return one row for each.
  *
  * `alsoSets` are further assignments of the hand-over.
  */
@@ -100,9 +100,9 @@ export class AttachedTable<K = unknown> {
     const { noteable } = rows;
     this.ofNoteables =
       noteable && !('because' in noteable)
-        ? this.prepareDeletion('noteable', `${noteable.type} = $1 and ${noteable.id} = any($2::bigint[])`)
+        ? this.prepareChunkDeletion('noteable', `${noteable.type} = $1 and ${noteable.id} = any($2::bigint[])`)
         : null;
-    this.ofParents = { project: this.deletionStatement('project'), group: this.deletionStatement('group') };
+    this.ofParents = { project: this.prepareParentDeletion('project'), group: this.prepareParentDeletion('group') };
   }
 
   /** Whether this declaration deletes rows of deleted parents. */
@@ -145,7 +145,7 @@ export class AttachedTable<K = unknown> {
     const hooks = (this.rows.users ?? []).filter((user) => user.onRemoval === 'hook');
     return [
       ...(step === 'own' ? hooks.flatMap((user) => user.statements(context)) : []),
-      ...this.generateStatements(step),
+      ...this.createDepartureStatements(step),
     ];
   }
 
@@ -155,64 +155,64 @@ export class AttachedTable<K = unknown> {
     const steps: readonly DepartureStep[] = ['own', 'named', 'written', 'dropWritten'];
     return [
       ...[this.ofNoteables, project, group].filter((one) => one !== null),
-      ...steps.flatMap((step) => this.generateStatements(step)),
+      ...steps.flatMap((step) => this.createDepartureStatements(step)),
     ];
   }
 
-  private generateStatements(step: DepartureStep): readonly PreparedStatement[] {
+  private createDepartureStatements(step: DepartureStep): readonly PreparedStatement[] {
     return (this.rows.users ?? []).flatMap((user): readonly PreparedStatement[] => {
       switch (user.onRemoval) {
         case 'delete':
           return step === 'own'
-            ? (user.where ?? [null]).map((where, at) => this.deletionBy(user.column, where, at))
+            ? (user.where ?? [null]).map((where, at) => this.prepareUserDeletion(user.column, where, at))
             : [];
         case 'ghost-or-null':
-          return step === 'named' ? [this.handOver(user)] : [];
+          return step === 'named' ? [this.handOverToGhost(user)] : [];
         case 'ghost':
-          return step === 'written' ? [this.handOver(user)] : [];
+          return step === 'written' ? [this.handOverToGhost(user)] : [];
         case 'ghost-or-delete':
-          if (step === 'written') return [this.handOver(user)];
-          return step === 'dropWritten' ? [this.deletionBy(user.column, user.deletedWhere ?? null, 0)] : [];
+          if (step === 'written') return [this.handOverToGhost(user)];
+          return step === 'dropWritten' ? [this.prepareUserDeletion(user.column, user.deletedWhere ?? null, 0)] : [];
         case 'hook':
           return [];
       }
     });
   }
 
-  private deletionStatement(kind: 'project' | 'group'): PreparedStatement | null {
+  private prepareParentDeletion(kind: 'project' | 'group'): PreparedStatement | null {
     const column = this.rows[kind];
-    return typeof column === 'string' ? this.prepareDeletion(column, `${column} = any($1::bigint[])`) : null;
+    return typeof column === 'string' ? this.prepareChunkDeletion(column, `${column} = any($1::bigint[])`) : null;
   }
 
-  private prepareDeletion(name: string, where: string): PreparedStatement {
-    const chunk = chunkSql({ table: this.table, key: this.key, where, limit: REMOVAL_CHUNK });
+  private prepareChunkDeletion(name: string, where: string): PreparedStatement {
+    const chunk = chunkSql({ table: this.table, key: this.keyColumn, where, limit: REMOVAL_CHUNK });
     return prepareStatement(`removal_${this.table}_${name}`, `delete from ${this.table} where ${chunk} returning 1`);
   }
 
-  private deletionBy(column: string, where: string | null, at: number): PreparedStatement {
+  private prepareUserDeletion(column: string, where: string | null, at: number): PreparedStatement {
     const name = `removal_${this.table}_${column}_delete${at === 0 ? '' : `_${at}`}`;
-    return prepareStatement(name, `delete from ${this.table} where ${this.chunkSelect(column, where)} returning 1`);
+    return prepareStatement(name, `delete from ${this.table} where ${this.userChunkSql(column, where)} returning 1`);
   }
 
-  private handOver(user: {
+  private handOverToGhost(user: {
     readonly column: string;
     readonly alsoSets?: string;
     readonly where?: string;
   }): PreparedStatement {
     const set = [`${user.column} = $2::bigint`, ...(user.alsoSets ? [user.alsoSets] : [])].join(', ');
-    const where = this.chunkSelect(user.column, user.where ?? null);
+    const where = this.userChunkSql(user.column, user.where ?? null);
     return prepareStatement(
       `removal_${this.table}_${user.column}_hand_over`,
       `update ${this.table} set ${set} where ${where} returning 1`,
     );
   }
 
-  private chunkSelect(column: string, where: string | null): string {
+  private userChunkSql(column: string, where: string | null): string {
     const all = `${column} = $1::bigint${where ? ` and ${where}` : ''}`;
-    return chunkSql({ table: this.table, key: this.key, where: all, limit: DEPARTURE_CHUNK, isLocked: true });
+    return chunkSql({ table: this.table, key: this.keyColumn, where: all, limit: DEPARTURE_CHUNK, isLocked: true });
   }
 
-  private get key(): string {
+  private get keyColumn(): string {
     return this.rows.key ?? 'id';
   }
 }

@@ -11,8 +11,8 @@ export const REMOVAL_CHUNK = 5000;
 export const DEPARTURE_CHUNK = 1000;
 
 /**
- * Repeats a statement within the transaction until it finds less than a chunk.
- * Shape: the statement changes at most `REMOVAL_CHUNK` rows and returns one row for each.
+ * Repeats a statement within the transaction until it finds less than a chunk. The statement changes at most
+ * `REMOVAL_CHUNK` rows and returns one row for each.
  */
 export async function runInChunks(tx: Tx, statement: PreparedStatement, values: readonly unknown[]): Promise<void> {
   while ((await tx.prepared(statement, values)).length === REMOVAL_CHUNK);

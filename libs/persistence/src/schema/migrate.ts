@@ -7,8 +7,8 @@ import { databaseSettingsFor } from '../connections/database.config';
 import { plumbingMigrations } from './plumbing.migrations';
 
 /**
- * A TypeORM migration in raw SQL. Shape: the class name ends in 13 digits, which order it;
- * `transaction = false` as a field for statements that refuse one (create index concurrently).
+ * A TypeORM migration in raw SQL. The class name ends in 13 digits, which order it. The field `transaction = false` is
+ * for statements that refuse a transaction (create index concurrently).
  */
 export type MigrationClass = new () => MigrationInterface;
 
@@ -16,7 +16,7 @@ export type MigrationClass = new () => MigrationInterface;
 const MIGRATION_LOCK = 7_316_420_001;
 
 /** Returns the migrations of this library and the given ones, each once, in the order of their numbers. */
-function completeMigrations(migrations: readonly MigrationClass[]): MigrationClass[] {
+function withPlumbingMigrations(migrations: readonly MigrationClass[]): MigrationClass[] {
   const order = (migration: MigrationClass) => Number(migration.name.slice(-13));
   return [...new Set([...plumbingMigrations, ...migrations])].sort((left, right) => order(left) - order(right));
 }
@@ -31,7 +31,7 @@ export async function pendingMigrations(
   }[];
   const done = table?.known ? ((await dataSource.query('select name from migrations')) as { name: string }[]) : [];
   const names = new Set(done.map((row) => row.name));
-  return completeMigrations(migrations)
+  return withPlumbingMigrations(migrations)
     .map((migration) => migration.name)
     .filter((name) => !names.has(name));
 }
@@ -58,7 +58,7 @@ export async function runMigrations(url: string, migrations: readonly MigrationC
       },
       { name: 'rookery-migrate', entities: [], onIdleError: () => undefined },
     ),
-    migrations: completeMigrations(migrations),
+    migrations: withPlumbingMigrations(migrations),
     migrationsTableName: 'migrations',
   });
   await dataSource.initialize();

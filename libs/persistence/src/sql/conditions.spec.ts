@@ -9,36 +9,36 @@ import {
 import type { Filter } from './conditions';
 
 /** Returns the condition of a filter for a value, with its bound values. */
-function asked<V>(given: Filter<V>, value: V): [string | false, unknown[]] {
+function conditionWithValues<V>(filter: Filter<V>, value: V): [string | false, unknown[]] {
   const values: unknown[] = [];
-  return [given(value, (one) => `$${values.push(one)}`, {}), values];
+  return [filter(value, (one) => `$${values.push(one)}`, {}), values];
 }
 
 test.each<[string, [string | false, unknown[]], [string | false, unknown[]]]>([
-  ['equals', asked(filter.equals('t.state'), 'open'), ['t.state = $1', ['open']]],
-  ['compares', asked(filter.compares('t.id', '<='), 7), ['t.id <= $1', [7]]],
+  ['equals', conditionWithValues(filter.equals('t.state'), 'open'), ['t.state = $1', ['open']]],
+  ['compares', conditionWithValues(filter.compares('t.id', '<='), 7), ['t.id <= $1', [7]]],
   [
     'contains',
-    asked(filter.contains('t.a', 't.b'), 'x_'),
+    conditionWithValues(filter.contains('t.a', 't.b'), 'x_'),
     ['(lower(t.a) like lower($1) or lower(t.b) like lower($1))', ['%x\\_%']],
   ],
   [
     'containsIn',
-    asked(filter.containsIn({ short: ['t.a'], long: ['t.b'] }), '50%.'),
+    conditionWithValues(filter.containsIn({ short: ['t.a'], long: ['t.b'] }), '50%.'),
     [
       'exists (select 1 from (select lower(t.a) as short_0, lower(left(t.b, 65536)) as long_0 offset 0) folded ' +
         'where (folded.short_0 like lower($1) or folded.long_0 ~ lower($2)))',
       ['%50\\%.%', '***=50%.'],
     ],
   ],
-  ['containsIn nothing', asked(filter.containsIn({ short: ['t.a'], long: [] }), ''), [false, []]],
-  ['contains nothing', asked(filter.contains('t.a'), ''), [false, []]],
-  ['noneOf', asked(filter.noneOf('t.id'), [1, 2]), ['t.id <> all($1::bigint[])', [[1, 2]]]],
-  ['noneOf none', asked(filter.noneOf('t.id'), []), [false, []]],
-  ['when', asked(filter.when('t.open'), true), ['t.open', []]],
-  ['when not', asked(filter.when('t.open'), false), [false, []]],
-  ['whether', asked(filter.whether('t.open'), true), ['t.open', []]],
-  ['whether not', asked(filter.whether('t.open'), false), ['not t.open', []]],
+  ['containsIn nothing', conditionWithValues(filter.containsIn({ short: ['t.a'], long: [] }), ''), [false, []]],
+  ['contains nothing', conditionWithValues(filter.contains('t.a'), ''), [false, []]],
+  ['noneOf', conditionWithValues(filter.noneOf('t.id'), [1, 2]), ['t.id <> all($1::bigint[])', [[1, 2]]]],
+  ['noneOf none', conditionWithValues(filter.noneOf('t.id'), []), [false, []]],
+  ['when', conditionWithValues(filter.when('t.open'), true), ['t.open', []]],
+  ['when not', conditionWithValues(filter.when('t.open'), false), [false, []]],
+  ['whether', conditionWithValues(filter.whether('t.open'), true), ['t.open', []]],
+  ['whether not', conditionWithValues(filter.whether('t.open'), false), ['not t.open', []]],
 ])('filter %s', (_, given, expected) => expect(given).toEqual(expected));
 
 test('pattern characters in the searched text match themselves', () => {

@@ -2,8 +2,8 @@ import { compileSql, orderValues } from './named-parameters';
 import type { NamedValues } from './named-parameters';
 
 /**
- * Adds a value and returns its parameter: `:author_id`. Shape: within a filter the default name is that of the filter;
- * a taken name gets a number. Lists with numbered values return `$3`.
+ * Adds a value and returns its parameter, such as `:author_id`. Within a filter the default name is that of the filter.
+ * A taken name gets a number. Lists with numbered values return `$3`.
  */
 export type Bind = (value: unknown, name?: string) => string;
 
@@ -13,19 +13,19 @@ export type Values = NamedValues | readonly unknown[];
 /** A boolean SQL expression; as a function it binds its own values. */
 export type Condition = string | ((bind: Bind) => string);
 
-/** Returns the condition for a request parameter, or false for none. Shape: `asked` are all the parameters. */
+/** Returns the condition for a request parameter, or false for none. `asked` contains all the parameters. */
 export type Filter<V, P = unknown> = (value: V, bind: Bind, asked: P) => string | false;
 
 /**
- * Filters of a list: a condition for each request parameter, under the parameter's name.
- * Shape: a parameter that is missing or null adds no condition.
+ * Filters of a list: a condition for each request parameter, under the parameter's name. A parameter that is missing or
+ * null adds no condition.
  */
 export type Filters<P> = { readonly [K in keyof P]?: Filter<NonNullable<P[K]>, P> };
 
 /** Filters for every parameter of a class: for a class of parameters that are all filters. */
 export type AllFilters<P> = { readonly [K in keyof P]-?: Filter<NonNullable<P[K]>, P> };
 
-/** Filters that most lists need. Shape: columns are SQL expressions. */
+/** Filters that most lists need. Columns are SQL expressions. */
 export const filter = {
   equals:
     (column: string): Filter<unknown> =>
@@ -70,7 +70,7 @@ export function likePattern(text: string): string {
 }
 
 /**
- * An expression to sort by: columns equal to the text, then columns that begin with it, then others. Shape: `text` is a
+ * An expression to sort by: columns equal to the text, then columns that begin with it, then others. `text` is a
  * parameter.
  */
 export function similarityOrderSql(text: string, columns: readonly string[]): string {
@@ -88,7 +88,7 @@ export function containsSql(columns: readonly string[], pattern: string): string
   return `(${columns.map((column) => `lower(${column}) like lower(${pattern})`).join(' or ')})`;
 }
 
-/** The texts that are searched. Shape: SQL expressions; a short text has some hundred characters at most. */
+/** The searched texts, as SQL expressions. A short text has some hundred characters at most. */
 export interface SearchedExpressions {
   readonly short: readonly string[];
   readonly long: readonly string[];

@@ -1,7 +1,7 @@
 /** Values of an SQL text. The keys are the names of its parameters; there may be surplus keys. */
 export type NamedValues = object;
 
-/** SQL with numbered parameters. Shape: `names[0]` is the name of `$1`. */
+/** SQL with numbered parameters. `names[0]` is the name of `$1`. */
 export interface Compiled {
   readonly text: string;
   readonly names: readonly string[];
@@ -12,10 +12,9 @@ const MARKS = [':', `'`, '"', '--', '/*', '$', '[', ']'] as const;
 const NAME = /[A-Za-z_]\w*/y;
 
 /**
- * Compiles named parameters (`:viewer`) to numbered ones, counted in the order of their first use.
- * Shape: a colon means a parameter unless it belongs to a cast (`::`), a string, a quoted name, a comment, a dollar
- * quote or a JSON key (`'key':value`). In a subscript it separates the bounds of a slice, so a parameter there has
- * parentheses:
+ * Compiles named parameters (`:viewer`) to numbered ones, counted in the order of their first use. A colon means a
+ * parameter unless it belongs to a cast (`::`), a string, a quoted name, a comment, a dollar quote or a JSON key
+ * (`'key':value`). In a subscript it separates the bounds of a slice, so a parameter there has parentheses:
  * `ids[1:(:count)]`. A call or a column there is a bound: `ids[1:array_length(ids, 1)]`.
  * Errors: a plain Error for numbered parameters, for an ambiguous colon, and for a string, a comment or a dollar quote
  * without an end.
@@ -23,16 +22,16 @@ const NAME = /[A-Za-z_]\w*/y;
 export function compileSql(sql: string): Compiled {
   const numbers = new Map<string, number>();
   const brackets: OpenBracket[] = [];
-  const marks = new Marks(sql);
+  const marks = new MarkFinder(sql);
   let text = '';
   let done = 0;
   for (let at = marks.nextMark(0); at < sql.length;) {
     let end = at + 1;
-    if (sql[at] === '[') brackets.push({ at, isArray: isArray(sql, at, brackets) });
+    if (sql[at] === '[') brackets.push({ at, isArray: isArrayBracket(sql, at, brackets) });
     else if (sql[at] === ']') brackets.pop();
-    else if (sql[at] !== ':') end = endOfOpaque(sql, at);
+    else if (sql[at] !== ':') end = endOfOpaqueText(sql, at);
     else {
-      const name = readParameter(sql, at, brackets.at(-1));
+      const name = readParameterName(sql, at, brackets.at(-1));
       if (name !== null) {
         const number = numbers.get(name) ?? numbers.size + 1;
         numbers.set(name, number);
@@ -65,7 +64,7 @@ export function withNames(text: string, names: readonly string[]): string {
 }
 
 /** Finds marks in order. A search for each mark is several times as fast as a check of every character. */
-class Marks {
+class MarkFinder {
   private readonly next = MARKS.map(() => -1);
 
   constructor(private readonly sql: string) {}
@@ -91,7 +90,7 @@ interface OpenBracket {
   readonly isArray: boolean;
 }
 
-function isArray(sql: string, at: number, brackets: readonly OpenBracket[]): boolean {
+function isArrayBracket(sql: string, at: number, brackets: readonly OpenBracket[]): boolean {
   const before = sql.slice(0, at).trimEnd();
   if (/\barray$/i.test(before.slice(-6))) return true;
   // A nested array has no keyword of its own.
@@ -99,13 +98,13 @@ function isArray(sql: string, at: number, brackets: readonly OpenBracket[]): boo
 }
 
 /** The name of the parameter that begins at this colon; null for any other colon. */
-function readParameter(sql: string, at: number, bracket: OpenBracket | undefined): string | null {
+function readParameterName(sql: string, at: number, bracket: OpenBracket | undefined): string | null {
   const before = sql[at - 1] ?? '';
   if (before === ':' || before === `'` || before === '"') return null;
   NAME.lastIndex = at + 1;
   const name = NAME.exec(sql)?.[0];
   if (name === undefined) return null;
-  const isBound = bracket !== undefined && !bracket.isArray && !isInParentheses(sql.slice(bracket.at, at));
+  const isBound = bracket !== undefined && !bracket.isArray && !hasOpenParenthesis(sql.slice(bracket.at, at));
   // A call or a qualified column, which no parameter looks like.
   if (isBound && /[(.]/.test(sql[NAME.lastIndex] ?? '')) return null;
   if (isBound || /[\w$\])]/.test(before)) {
@@ -114,22 +113,22 @@ function readParameter(sql: string, at: number, bracket: OpenBracket | undefined
   return name;
 }
 
-function isInParentheses(sql: string): boolean {
+function hasOpenParenthesis(sql: string): boolean {
   return sql.split('(').length > sql.split(')').length;
 }
 
 /**
- * Returns the position after the string, quoted name, comment or dollar quote that begins at `at`. Shape: `at + 1`
- * if none begins there. Errors: a plain Error if it has no end, and for a numbered parameter.
+ * Returns the position after the string, quoted name, comment or dollar quote that begins at `at`. Returns `at + 1` if
+ * none begins there. Errors: a plain Error if it has no end, and for a numbered parameter.
  */
-function endOfOpaque(sql: string, at: number): number {
+function endOfOpaqueText(sql: string, at: number): number {
   switch (sql[at]) {
     case `'`:
-      return hasEscapes(sql, at) ? endOfEscapes(sql, at) : findEnd(sql, `'`, at, 1);
+      return isEscapeString(sql, at) ? endOfEscapeString(sql, at) : findTerminatorEnd(sql, `'`, at, 1);
     case '"':
-      return findEnd(sql, '"', at, 1);
+      return findTerminatorEnd(sql, '"', at, 1);
     case '-':
-      return findEnd(`${sql}\n`, '\n', at, 2);
+      return findTerminatorEnd(`${sql}\n`, '\n', at, 2);
     case '/':
       return endOfComment(sql, at);
     default:
@@ -138,21 +137,21 @@ function endOfOpaque(sql: string, at: number): number {
 }
 
 /** A doubled quote ends the string and begins the next, with the same result. */
-function findEnd(sql: string, end: string, at: number, skipped: number): number {
-  const found = sql.indexOf(end, at + skipped);
+function findTerminatorEnd(sql: string, terminator: string, at: number, skipped: number): number {
+  const found = sql.indexOf(terminator, at + skipped);
   if (found < 0) throw new Error(`"${sql.slice(at, at + 20)}" has no end`);
-  return found + end.length;
+  return found + terminator.length;
 }
 
 /** Whether the string is E'…', where a backslash escapes a quote. */
-function hasEscapes(sql: string, at: number): boolean {
+function isEscapeString(sql: string, at: number): boolean {
   return /(?<![\w$])e$/i.test(sql.slice(Math.max(0, at - 2), at));
 }
 
-function endOfEscapes(sql: string, start: number): number {
+function endOfEscapeString(sql: string, start: number): number {
   let at = start + 1;
   while (at < sql.length && sql[at] !== `'`) at += sql[at] === '\\' ? 2 : 1;
-  return findEnd(sql, `'`, at - 1, 1);
+  return findTerminatorEnd(sql, `'`, at - 1, 1);
 }
 
 /** Comments may be nested. */
@@ -177,5 +176,5 @@ function endOfDollarQuote(sql: string, at: number): number {
   const tag = DOLLARS.exec(sql)?.[0];
   if (tag === undefined) return at + 1;
   if (!tag.endsWith('$')) throw new Error(`${tag} has no name: parameters are named or numbered, not both`);
-  return findEnd(sql, tag, at, tag.length);
+  return findTerminatorEnd(sql, tag, at, tag.length);
 }

@@ -11,7 +11,7 @@ export interface PreparedStatement {
 }
 
 /**
- * A statement and its values; with a name it is kept prepared. Shape: `Row` is `never` if the statement does not
+ * A statement and its values. A statement with a name is kept prepared. `Row` is `never` if the statement does not
  * declare its rows; then its caller states their type.
  */
 export interface Statement<Row = never> {
@@ -26,7 +26,7 @@ export interface Statement<Row = never> {
 
 const texts = new Map<string, string>();
 const declared = new Set<string>();
-const byText = new Map<string, { readonly name: string; readonly cached: CachedText }>();
+const byText = new Map<string, { readonly name: string; readonly cached: CompiledText }>();
 
 /** Page sizes of stock clients; statements of other sizes are not kept prepared. */
 const USUAL_SIZES: readonly number[] = [20, 50, 100];
@@ -41,9 +41,9 @@ export function isUsualPage({ page, perPage, hasHeavyPagePermit }: PageRequest):
 }
 
 /**
- * Names a statement, so that PostgreSQL parses it once for each connection and keeps its plan.
- * Shape: one name for one text in the whole process; write limits as literals, since a parameter in `LIMIT` hides the
- * number of rows from the planner (one statement for each page size, when the size varies).
+ * Names a statement, so that PostgreSQL parses it once for each connection and keeps its plan. A name has one text in
+ * the whole process. Write limits as literals, since a parameter in `LIMIT` hides the number of rows from the planner.
+ * If the page size varies, use one statement for each size.
  * Errors: a plain Error when the name is taken by another text or too long for PostgreSQL (63 bytes).
  * Source: docs/performance.md 5.2.
  */
@@ -60,12 +60,12 @@ export function prepareStatement(name: string, text: string): PreparedStatement 
  * Errors: a plain Error for a named parameter without a value.
  */
 export function statementByText(kind: string, sql: string, values: Values): Statement<never> {
-  const { name, cached } = byText.get(sql) ?? cacheByText(kind, sql, values);
+  const { name, cached } = byText.get(sql) ?? prepareAndCacheByText(kind, sql, values);
   return cached.statement(name, values);
 }
 
-function cacheByText(kind: string, sql: string, values: Values): { name: string; cached: CachedText } {
-  const cached = composeText(sql, values);
+function prepareAndCacheByText(kind: string, sql: string, values: Values): { name: string; cached: CompiledText } {
+  const cached = compileText(sql, values);
   const { name } = prepareStatement(
     `${kind}-${createHash('sha256').update(cached.text).digest('hex').slice(0, 12)}`,
     cached.text,
@@ -82,12 +82,12 @@ export function nameOnce(name: string): void {
 }
 
 /** A text with its parameters compiled once. */
-interface CachedText {
+interface CompiledText {
   readonly text: string;
   statement<Row>(name: string, values: Values): Statement<Row>;
 }
 
-function composeText(sql: string, values: Values): CachedText {
+function compileText(sql: string, values: Values): CompiledText {
   if (!isNumbered(values)) {
     const { text, names } = compileSql(sql);
     return {
@@ -113,20 +113,20 @@ function composeText(sql: string, values: Values): CachedText {
  * parameter in the text are omitted.
  */
 export class CachedStatements {
-  private readonly known = new Map<string, CachedText>();
+  private readonly known = new Map<string, CompiledText>();
 
   /**
-   * Returns the statement of this name with these values. Shape: without a name it is composed for this call, and may
+   * Returns the statement of this name with these values. A statement without a name is composed for this call, and may
    * have values of its own.
    * Errors: a plain Error for a named parameter without a value.
    */
   findOrCompose<Row = never>(name: string | null, values: Values, make: () => SqlDraft): Statement<Row> {
     if (name === null) return toStatement(make());
-    return (this.known.get(name) ?? this.cacheText(name, values, make().text)).statement(name, values);
+    return (this.known.get(name) ?? this.prepareAndCacheText(name, values, make().text)).statement(name, values);
   }
 
-  private cacheText(name: string, values: Values, sql: string): CachedText {
-    const cached = composeText(sql, values);
+  private prepareAndCacheText(name: string, values: Values, sql: string): CompiledText {
+    const cached = compileText(sql, values);
     prepareStatement(name, cached.text);
     this.known.set(name, cached);
     return cached;

@@ -1,5 +1,5 @@
 /**
- * The column name of a property such as `noteableId`. Shape: the rule of `SnakeNaming`, for names without a run of
+ * The column name of a property such as `noteableId`. It follows the rule of `SnakeNaming`, for names without a run of
  * capitals.
  */
 type ColumnOf<Property extends string> = Property extends `${infer First}${infer Rest}`
@@ -9,9 +9,9 @@ type ColumnOf<Property extends string> = Property extends `${infer First}${infer
   : '';
 
 /**
- * The row type of a hand-written statement that selects columns of an entity. Purpose: only the entity states a
- * column's type and whether it may be null; a statement says which columns it selects.
- * Shape: `RowOf<Note, 'id' | 'noteableId'>` is `{ readonly id: number; readonly noteable_id: number | null }`.
+ * The row type of a hand-written statement that selects columns of an entity, such as `RowOf<Note, 'id' |
+ * 'noteableId'>` for `{ readonly id: number; readonly noteable_id: number | null }`. Purpose: only the entity states a
+ * column's type and whether it may be null; a statement names only the columns that it selects.
  */
 export type RowOf<Entity, Property extends keyof Entity> = {
   readonly [P in Property & string as ColumnOf<P>]: Entity[P];

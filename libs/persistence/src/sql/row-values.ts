@@ -7,16 +7,16 @@ const INT8_ARRAY = 1016;
 const textArray = types.getTypeParser(1009 as number, 'text') as (text: string) => (string | null)[];
 
 /** Ids are far below 2^53. A larger value would silently become the id of another row, so it is refused. */
-function safeInteger(text: string): number {
+function parseSafeInteger(text: string): number {
   const value = Number(text);
   if (!Number.isSafeInteger(value)) throw new RangeError(`${text} does not fit a number`);
   return value;
 }
 
 const parsers: Readonly<Record<number, (text: string) => unknown>> = {
-  [INT8]: safeInteger,
+  [INT8]: parseSafeInteger,
   [DATE]: (text) => text,
-  [INT8_ARRAY]: (text) => textArray(text).map((item) => (item === null ? null : safeInteger(item))),
+  [INT8_ARRAY]: (text) => textArray(text).map((item) => (item === null ? null : parseSafeInteger(item))),
 };
 
 /**

@@ -22,9 +22,9 @@ export class DeclaredStatement<Params extends object, Row> {
 }
 
 /**
- * Declares a prepared statement: `statement<{ id: number }, UserRow>('users_one', 'select … where id = :id')`.
- * Shape: `sql` as for `compileSql`. A function composes the text at the first use: for statements that each instance of a
- * class declares. Equal names must have equal texts.
+ * Declares a prepared statement: `statement<{ id: number }, UserRow>('users_one', 'select … where id = :id')`. `sql`
+ * has the syntax of `compileSql`. A function composes the text at the first use, for statements that each instance of a
+ * class declares. Equal names must then have equal texts.
  * Errors: a plain Error when the name is declared twice, is taken by another text, or is too long for PostgreSQL.
  * Source: docs/performance.md 5.25.
  */
@@ -32,13 +32,13 @@ export function statement<Params extends object, Row>(
   name: string,
   sql: string | (() => string),
 ): DeclaredStatement<Params, Row> {
-  if (typeof sql === 'function') return new DeclaredStatement<Params, Row>(name, () => composeStatement(name, sql()));
+  if (typeof sql === 'function') return new DeclaredStatement<Params, Row>(name, () => compileAndPrepare(name, sql()));
   nameOnce(name);
-  const compiled = composeStatement(name, sql);
+  const compiled = compileAndPrepare(name, sql);
   return new DeclaredStatement<Params, Row>(name, () => compiled);
 }
 
-function composeStatement(name: string, sql: string): Compiled {
+function compileAndPrepare(name: string, sql: string): Compiled {
   const compiled = compileSql(sql);
   prepareStatement(name, compiled.text);
   return compiled;

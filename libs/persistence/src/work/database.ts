@@ -30,7 +30,7 @@ export class Database {
     return runStatement<R>(queryableOf(this.dataSource), { text: sql, values });
   }
 
-  /** Runs a prepared statement. Shape: one round trip; parsed once for each connection. */
+  /** Runs a prepared statement in one round trip. It is parsed once for each connection. */
   async prepared<R>(statement: PreparedStatement, values: readonly unknown[]): Promise<R[]> {
     return runStatement<R>(queryableOf(this.dataSource), { name: statement.name, text: statement.text, values });
   }

@@ -23,7 +23,7 @@ afterEach(() => {
   jest.useRealTimers();
 });
 
-async function queriesWithin(ms: number): Promise<number> {
+async function countQueriesWithin(ms: number): Promise<number> {
   const before = queries;
   await jest.advanceTimersByTimeAsync(ms);
   return queries - before;
@@ -31,40 +31,40 @@ async function queriesWithin(ms: number): Promise<number> {
 
 it('queries often while the version increases, and once a second after ten seconds without an increase', async () => {
   void watch.waitPast(head, LONG_MS);
-  expect(await queriesWithin(5000)).toBeGreaterThan(40);
-  await queriesWithin(10_000);
-  expect(await queriesWithin(10_000)).toBeLessThanOrEqual(10);
+  expect(await countQueriesWithin(5000)).toBeGreaterThan(40);
+  await countQueriesWithin(10_000);
+  expect(await countQueriesWithin(10_000)).toBeLessThanOrEqual(10);
   head = { version: 6, epoch: 'e' };
-  await queriesWithin(1000);
+  await countQueriesWithin(1000);
   void watch.waitPast(head, LONG_MS);
-  expect(await queriesWithin(5000)).toBeGreaterThan(40);
+  expect(await countQueriesWithin(5000)).toBeGreaterThan(40);
 });
 
 it('reports a commit of another replica within a second, however long the pause before it', async () => {
   const moved = watch.waitPast(head, LONG_MS);
-  await queriesWithin(60_000);
+  await countQueriesWithin(60_000);
   head = { version: 6, epoch: 'e' };
-  await queriesWithin(1000);
+  await countQueriesWithin(1000);
   expect(await Promise.race([moved, Promise.resolve('waits')])).toBe(true);
 });
 
 it('answers "not moved" to callers at a version that the database does not know', async () => {
   head = { version: 3, epoch: 'e' };
   const moved = watch.waitPast({ version: 5, epoch: 'e' }, LONG_MS);
-  await queriesWithin(1000);
+  await countQueriesWithin(1000);
   expect(await Promise.race([moved, Promise.resolve('waits')])).toBe(false);
 });
 
 it('skips its own queries while `look` is called from outside', async () => {
   void watch.waitPast(head, LONG_MS);
-  await queriesWithin(15_000);
+  await countQueriesWithin(15_000);
   const before = queries;
   for (let turn = 0; turn < 20; turn += 1) {
     await watch.readRow();
     await jest.advanceTimersByTimeAsync(900);
   }
   expect(queries - before).toBe(20);
-  expect(await queriesWithin(5000)).toBeGreaterThan(3);
+  expect(await countQueriesWithin(5000)).toBeGreaterThan(3);
 });
 
 it('knows whether a query that began since then found a version', async () => {

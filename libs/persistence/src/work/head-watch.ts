@@ -10,18 +10,18 @@ export interface LogHead {
   readonly epoch: string;
 }
 
-interface Waiter {
+interface HeadWaiter {
   readonly after: LogHead;
   readonly settle: (notify: boolean) => void;
 }
 
 /**
  * Wakes callers that wait for the version to increase: at once after a commit of this process; after one of another
- * replica within `busyMs`, or `calmMs` when nothing changed for ten seconds. One query serves all waiting callers.
- * Shape: `head` selects one row, a Head with further columns for its owner. Units: ms.
+ * replica within `busyMs`, or `calmMs` if the version did not change for ten seconds. One query serves all waiting
+ * callers. `head` selects one row: a Head with further columns for its owner. Units: ms.
  */
 export class HeadWatch<Row extends LogHead = LogHead> {
-  private readonly waiters = new Set<Waiter>();
+  private readonly waiters = new Set<HeadWaiter>();
   private nextQuery: NodeJS.Timeout | undefined;
   private latestHead: LogHead | null = null;
   private lastSeen: { readonly version: number; readonly at: number } | null = null;
@@ -79,7 +79,7 @@ export class HeadWatch<Row extends LogHead = LogHead> {
     if (this.shutdown.hasBegun) return Promise.resolve(false);
     return new Promise((resolve) => {
       const timer = setTimeout(() => waiter.settle(false), withinMs);
-      const waiter: Waiter = {
+      const waiter: HeadWaiter = {
         after,
         settle: (moved) => {
           clearTimeout(timer);
@@ -91,7 +91,7 @@ export class HeadWatch<Row extends LogHead = LogHead> {
       const leave = (): void => waiter.settle(false);
       signal?.addEventListener('abort', leave, { once: true });
       this.waiters.add(waiter);
-      this.queryLater();
+      this.scheduleQuery();
     });
   }
 
@@ -108,11 +108,11 @@ export class HeadWatch<Row extends LogHead = LogHead> {
       }
       return row;
     } finally {
-      this.queryLater();
+      this.scheduleQuery();
     }
   }
 
-  private queryLater(): void {
+  private scheduleQuery(): void {
     if (this.nextQuery !== undefined || this.waiters.size === 0) return;
     // Each caller has its own timeout, so a failed query is only repeated.
     this.nextQuery = setTimeout(() => void this.readRow().catch(() => undefined), this.pace.restMs);

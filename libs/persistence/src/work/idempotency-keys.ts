@@ -61,7 +61,7 @@ export class IdempotencyKeys implements KeyedWrites {
     refused: (error: unknown) => NewAnswer | null,
   ): Promise<{ readonly answer: KeptAnswer; readonly isReplay: boolean }> {
     return this.work.runInOneTransaction(async (tx, outer) => {
-      const [hold] = await tx.prepared<{ is_held: boolean }>(HOLD, [lockKey(write)]);
+      const [hold] = await tx.prepared<{ is_held: boolean }>(HOLD, [advisoryLockId(write)]);
       if (!hold?.is_held) throw new KeyInUse();
       const known = await this.readAnswer(write, tx);
       if (known) return { answer: known, isReplay: true };
@@ -70,7 +70,7 @@ export class IdempotencyKeys implements KeyedWrites {
         if (refusal === null) throw error;
         return refusal;
       });
-      await this.keepAnswer(tx, write, answer);
+      await this.insertAnswer(tx, write, answer);
       return { answer, isReplay: false };
     });
   }
@@ -81,25 +81,25 @@ export class IdempotencyKeys implements KeyedWrites {
     const values = [write.userId, write.actorId, write.key, since, now];
     const [row] = await reads.run<RowOf<IdempotencyKey, 'request' | 'answer'>>({ ...FIND, values });
     if (!row) return null;
-    const isSame = this.requestMarks(write).some((mark) => timingSafeEqual(mark, row.request));
+    const isSame = this.hashRequest(write).some((mark) => timingSafeEqual(mark, row.request));
     if (!isSame) throw new Unprocessable(OTHER_REQUEST);
     const answer = row.answer && this.openAnswer(row.answer, write);
     if (!answer) throw new Unprocessable(NOT_KEPT);
     return answer;
   }
 
-  private async keepAnswer(tx: Tx, write: KeyedWrite, { hasSecret, ...answer }: NewAnswer): Promise<void> {
+  private async insertAnswer(tx: Tx, write: KeyedWrite, { hasSecret, ...answer }: NewAnswer): Promise<void> {
     const { userId, actorId, key, tokenId } = write;
     const now = this.clock.now();
     const until = new Date(now.getTime() + (hasSecret ? SECRET_KEPT_MS : KEPT_MS));
-    const [mark] = this.requestMarks(write);
+    const [mark] = this.hashRequest(write);
     await tx.prepared(KEEP, [userId, actorId, key, tokenId, mark, this.sealAnswer(answer, write), now, until]);
   }
 
-  /** Encrypts an answer. Shape: nonce, tag and ciphertext. */
+  /** Encrypts an answer. Returns nonce, tag and ciphertext. */
   private sealAnswer({ status, headers, body }: KeptAnswer, write: KeyedWrite): Buffer {
     const nonce = randomBytes(12);
-    const cipher = createCipheriv('aes-256-gcm', this.derivedKeys.seals[0], nonce).setAAD(keyName(write));
+    const cipher = createCipheriv('aes-256-gcm', this.derivedKeys.seals[0], nonce).setAAD(toKeyBytes(write));
     const text = Buffer.concat([cipher.update(JSON.stringify([status, headers, body])), cipher.final()]);
     return Buffer.concat([nonce, cipher.getAuthTag(), text]);
   }
@@ -108,7 +108,7 @@ export class IdempotencyKeys implements KeyedWrites {
   private openAnswer(sealed: Buffer, write: KeyedWrite): KeptAnswer | null {
     for (const key of this.derivedKeys.seals) {
       try {
-        const cipher = createDecipheriv('aes-256-gcm', key, sealed.subarray(0, 12)).setAAD(keyName(write));
+        const cipher = createDecipheriv('aes-256-gcm', key, sealed.subarray(0, 12)).setAAD(toKeyBytes(write));
         cipher.setAuthTag(sealed.subarray(12, 28));
         const text = Buffer.concat([cipher.update(sealed.subarray(28)), cipher.final()]).toString();
         const [status, headers, body] = JSON.parse(text) as [number, string[], string | null];
@@ -121,7 +121,7 @@ export class IdempotencyKeys implements KeyedWrites {
   }
 
   /** The keyed hashes of a request, one for each configured key; the first is that of the current key. */
-  private requestMarks({ request }: KeyedWrite): Buffer[] {
+  private hashRequest({ request }: KeyedWrite): Buffer[] {
     return this.derivedKeys.marks.map((key) => createHmac('sha256', key).update(request).digest());
   }
 
@@ -133,10 +133,10 @@ export class IdempotencyKeys implements KeyedWrites {
   }
 }
 
-function keyName({ userId, actorId, key }: KeyedWrite): Buffer {
+function toKeyBytes({ userId, actorId, key }: KeyedWrite): Buffer {
   return Buffer.from(`${userId}:${actorId}:${key}`);
 }
 
-function lockKey(write: KeyedWrite): bigint {
-  return createHash('sha256').update('idempotency:').update(keyName(write)).digest().readBigInt64BE();
+function advisoryLockId(write: KeyedWrite): bigint {
+  return createHash('sha256').update('idempotency:').update(toKeyBytes(write)).digest().readBigInt64BE();
 }

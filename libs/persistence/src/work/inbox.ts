@@ -12,8 +12,8 @@ const enter = prepareStatement(
 @Injectable()
 export class Inbox {
   /**
-   * Inserts events and returns those that this effect has not processed before.
-   * Shape: `effect` is the durable's name. Waits for an event that another transaction is inserting.
+   * Inserts events and returns those that this effect has not processed before. `effect` is the durable's name. Waits
+   * for an event that another transaction is inserting.
    * Source: reference reliability 2.3.
    */
   async claimNew(tx: Tx, effect: string, eventIds: readonly string[]): Promise<Set<string>> {

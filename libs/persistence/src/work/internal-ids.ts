@@ -9,8 +9,8 @@ const next = prepareStatement(
 );
 
 /**
- * Returns the next number inside a scope: the iid of an issue in its project, of an epic in its group.
- * Shape: 1, 2, 3 … without gaps or duplicates; the counter's row stays locked until the transaction ends, so take it
+ * Returns the next number inside a scope: the iid of an issue in its project, of an epic in its group. The numbers are
+ * 1, 2, 3 … without gaps or duplicates. The counter's row stays locked until the transaction ends, so take the number
  * late and keep the rest short.
  * Source: requirements 1 §4; reference reliability 5.
  */

@@ -10,9 +10,9 @@ import type { Statement } from '../sql/prepared';
  */
 export interface LastStatement {
   /**
-   * Returns the statement. Shape: it fails (`conditionMetSql`) unless its condition holds and at most `patienceMs` have
-   * passed since the transaction began. Then nothing is committed, and the unit is retried without a last statement;
-   * the retry makes the same change in the normal course and reports the problem.
+   * Returns the statement. It must fail (`conditionMetSql`) unless its condition holds and at most `patienceMs` have
+   * passed since the transaction began. If it fails, the transaction commits nothing, and the unit is retried without a
+   * last statement. The retry makes the same change in the normal course and reports the problem.
    */
   statement(patienceMs: number): Statement<unknown>;
   /**
@@ -58,17 +58,17 @@ export async function sendTogether<R>(
 ): Promise<R[]> {
   const [written, asked, followed, committed] = await Promise.allSettled([write(), ask(), follow(), commit()]);
   for (const one of [written, asked, followed]) {
-    if (one.status === 'rejected' && isRefused(one.reason)) throw asLastFailure(one.reason);
+    if (one.status === 'rejected' && wasTransactionRolledBack(one.reason)) throw toLastStatementFailure(one.reason);
   }
   for (const one of [committed, written, followed]) if (one.status === 'rejected') throw one.reason;
   if (asked.status === 'rejected') throw asked.reason;
   return asked.value;
 }
 
-function isRefused(reason: unknown): boolean {
+function wasTransactionRolledBack(reason: unknown): boolean {
   return wasRolledBack(reason instanceof Unavailable ? reason.cause : reason);
 }
 
-function asLastFailure(reason: unknown): unknown {
+function toLastStatementFailure(reason: unknown): unknown {
   return sqlStateOf(reason) === DIVISION_BY_ZERO ? new LastStatementFailed() : reason;
 }

@@ -54,7 +54,7 @@ export interface Tx {
   afterCommit(step: () => void): void;
 }
 
-interface LastStep {
+interface BeforeCommitStep {
   readonly take: (tx: Tx) => Promise<void>;
   readonly alone: LastStatement | undefined;
 }
@@ -65,14 +65,16 @@ const MAX_RETRIES = 3;
 const RETRY = { first: 10, most: 100 };
 
 /**
- * The unit of work: one transaction in which rows and their events commit together or not at all.
- * Shape: START TRANSACTION, the statements of the use case, one outbox insert (a second one for events of the last
- * steps), COMMIT. The whole use case is retried, at most 3 times, after a deadlock or a serialization failure, so it
- * must be free of outside effects. After a long wait inside, such as for a row lock, permissions are rechecked before
- * the commit.
- * Errors: Unavailable when the database is away, no connection is free in time or every retry was aborted; CommitInDoubt when
- * the answer to the commit was lost; those of the permission recheck; a plain Error for a nested run (outside
- * production).
+ * The unit of work: one transaction in which rows and their events commit together or not at all. It runs START
+ * TRANSACTION, the statements of the use case, one outbox insert (a second one for events of the last steps) and
+ * COMMIT.
+ *
+ * The whole use case is retried, at most 3 times, after a deadlock or a serialization failure. It must therefore be
+ * free of outside effects. After a long wait inside, such as for a row lock, permissions are rechecked before the
+ * commit.
+ * Errors: Unavailable when the database is away, no connection is free in time or every retry was aborted;
+ * CommitInDoubt when the answer to the commit was lost; those of the permission recheck; a plain Error for a nested run
+ * (outside production).
  * Source: reference reliability 2.1, 5; ADR 0020, 0050.
  */
 export class Work {
@@ -94,10 +96,10 @@ export class Work {
     const outer = currentOuterTransaction(this.dataSource);
     const unit = outer
       ? (): Promise<T> => outer.run(use)
-      : (isRetry: boolean): Promise<T> => this.runOnce(use, !isRetry);
-    if (!this.running) return this.withRetries(unit);
+      : (isRetry: boolean): Promise<T> => this.runTransactionOnce(use, !isRetry);
+    if (!this.running) return this.retryAborted(unit);
     if (this.running.getStore()) throw new Error('a unit of work runs inside another; hand the transaction on instead');
-    return this.running.run(true, () => this.withRetries(unit));
+    return this.running.run(true, () => this.retryAborted(unit));
   }
 
   /**
@@ -108,11 +110,11 @@ export class Work {
   runInOneTransaction<T>(use: (tx: Tx, outer: OuterTransaction) => Promise<T>): Promise<T> {
     const waiter = currentWaiter();
     if (!waiter) throw new Error('an outer transaction needs a request');
-    return this.runOnce((unit) => {
+    return this.runTransactionOnce((unit) => {
       const outer = new OuterTransaction(this.dataSource, unit.connection, (step) => unit.runNested(step));
       return awaitedBy({ ...waiter, outerTransaction: outer }, () => use(unit, outer));
     }).catch((error: unknown) => {
-      throw abortReasonOf(error) === null ? translateError(error) : retriesExhausted(error);
+      throw abortReasonOf(error) === null ? translateError(error) : retriesExhaustedError(error);
     });
   }
 
@@ -131,7 +133,7 @@ export class Work {
     this.listeners.add(listener);
   }
 
-  private async withRetries<T>(unit: (isRetry: boolean) => Promise<T>): Promise<T> {
+  private async retryAborted<T>(unit: (isRetry: boolean) => Promise<T>): Promise<T> {
     let isRetry = false;
     for (let retry = 0; ;) {
       try {
@@ -145,19 +147,19 @@ export class Work {
         const why = abortReasonOf(error);
         if (why === null) throw translateError(error);
         this.onAborted(why);
-        if (retry >= MAX_RETRIES) throw retriesExhausted(error);
+        if (retry >= MAX_RETRIES) throw retriesExhaustedError(error);
         await pause(Math.random() * backoffMs(retry + 1, RETRY));
         retry += 1;
       }
     }
   }
 
-  private async runOnce<T>(use: (unit: Unit) => Promise<T>, takesLast = false): Promise<T> {
+  private async runTransactionOnce<T>(use: (unit: TransactionUnit) => Promise<T>, takesLast = false): Promise<T> {
     const rights = currentWaiter()?.rights;
     const runner = this.dataSource.createQueryRunner();
-    let unit: Unit | undefined;
+    let unit: TransactionUnit | undefined;
     try {
-      unit = new Unit(runner, (await runner.connect()) as SteadyClient, this.service, this.clock, takesLast);
+      unit = new TransactionUnit(runner, (await runner.connect()) as SteadyClient, this.service, this.clock, takesLast);
       await runner.startTransaction();
       const begunAt = performance.now();
       const result = await use(unit);
@@ -168,7 +170,7 @@ export class Work {
       // The server's clock measures the time since the transaction began, which was before `begunAt`.
       await unit.commit(performance.now() - begunAt + maxWaitOf(rights));
       rights?.recordCommit();
-      this.announceCommit(unit);
+      this.runAfterCommitSteps(unit);
       return result;
     } catch (error) {
       // After a commit in doubt the connection is lost, and a rollback would reach no server.
@@ -181,7 +183,7 @@ export class Work {
     }
   }
 
-  private announceCommit(unit: Unit): void {
+  private runAfterCommitSteps(unit: TransactionUnit): void {
     const own = unit.all.flatMap(({ afterwards }) => afterwards);
     const steps = unit.all.some(({ hasEmitted }) => hasEmitted) ? [...own, ...this.listeners] : own;
     for (const step of steps) {
@@ -195,7 +197,7 @@ export class Work {
 }
 
 /** Repeated aborts are no fault of the request: the client may send it again. */
-function retriesExhausted(cause: unknown): Unavailable {
+function retriesExhaustedError(cause: unknown): Unavailable {
   const unavailable = new Unavailable('database slow');
   unavailable.cause = cause;
   return unavailable;
@@ -214,14 +216,14 @@ async function commitTransaction(runner: QueryRunner): Promise<void> {
   }
 }
 
-class Unit implements Tx {
+class TransactionUnit implements Tx {
   readonly manager: EntityManager;
   readonly sendWithCommit: Tx['sendWithCommit'];
   readonly afterwards: (() => void)[] = [];
   /** This unit and the completed units inside it, in order. */
-  readonly all: Unit[] = [this];
+  readonly all: TransactionUnit[] = [this];
   private readonly beforehand: ((tx: Tx) => Promise<void>)[] = [];
-  private readonly last: LastStep[] = [];
+  private readonly last: BeforeCommitStep[] = [];
   private readonly rows: OutboxRow[] = [];
   /** The number of `rows` that are in the outbox already. */
   private written = 0;
@@ -279,7 +281,7 @@ class Unit implements Tx {
 
   /** Runs a nested unit that may fail alone. Errors: those of `use`; the savepoint releases its locks too. */
   async runNested<T>(use: (tx: Tx) => Promise<T>): Promise<T> {
-    const unit = new Unit(this.runner, this.connection, this.service, this.clock);
+    const unit = new TransactionUnit(this.runner, this.connection, this.service, this.clock);
     await this.query('savepoint unit');
     try {
       const result = await use(unit);
@@ -325,7 +327,7 @@ class Unit implements Tx {
     // A step may add steps, hence no iterator over a fixed list.
     for (let step = this.beforehand.shift(); step; step = this.beforehand.shift()) await step(this);
     // A last statement takes the events along.
-    if (this.leavesWithCommit()) return;
+    if (this.canSendRestWithCommit()) return;
     const eventsWritten = this.writeEvents();
     eventsWritten.catch(() => undefined);
     try {
@@ -340,7 +342,7 @@ class Unit implements Tx {
   }
 
   /** Whether all remaining work is sent with the commit. */
-  private leavesWithCommit(): boolean {
+  private canSendRestWithCommit(): boolean {
     const [step, ...others] = this.last;
     if (step?.alone && others.length === 0 && this.sendWithCommit !== null && this.lastStatement === null) {
       this.lastStatement = step.alone;

@@ -25,7 +25,7 @@ class CreateRules1790000000001 {
   }
 }
 
-const announce = (rule: Rule, actorId: number | null) => ({
+const toEventData = (rule: Rule, actorId: number | null) => ({
   aggregateId: rule.id,
   actorId,
   data: { rule_id: rule.id, project_id: rule.projectId, package_type: 'npm' },
@@ -34,9 +34,9 @@ const declared = collection(Rule, {
   resource: 'Rule',
   within: 'projectId',
   order: { namePattern: 'ASC' },
-  created: (rule, actorId) => protectionRuleCreated.of(announce(rule, actorId)),
-  changed: (rule, actorId) => protectionRuleUpdated.of(announce(rule, actorId)),
-  removed: (rule, actorId) => protectionRuleDeleted.of(announce(rule, actorId)),
+  created: (rule, actorId) => protectionRuleCreated.of(toEventData(rule, actorId)),
+  changed: (rule, actorId) => protectionRuleUpdated.of(toEventData(rule, actorId)),
+  removed: (rule, actorId) => protectionRuleDeleted.of(toEventData(rule, actorId)),
   taken: { uq_rules_project_id_name_pattern: () => new Conflict('taken') },
 });
 
@@ -187,7 +187,7 @@ interface SignFilters {
   readonly look?: string;
 }
 const FILTERS: AllFilters<SignFilters> = { search: filter.contains('row.title'), look: filter.equals('row.look') };
-const signsOf = (inherit: readonly ('project' | 'group')[], refuse?: (verb: string) => Error) =>
+const createSigns = (inherit: readonly ('project' | 'group')[], refuse?: (verb: string) => Error) =>
   collection(Sign, {
     resource: 'Sign',
     within: { project: 'projectId', group: 'groupId', inherit, ...(refuse ? { refuse } : {}) },
@@ -210,7 +210,7 @@ describe('collection of rows in projects and groups', () => {
       entities: [Sign],
       migrations: [CreateSigns1790000000002 as unknown as MigrationClass],
     });
-    signs = signsOf(['project']).on(service.work);
+    signs = createSigns(['project']).on(service.work);
   });
   afterAll(() => service.stop());
   beforeEach(async () => {
@@ -231,8 +231,8 @@ describe('collection of rows in projects and groups', () => {
     expect(await titlesOf(signs, project)).toEqual(['own', 'near', 'far']);
     expect(await titlesOf(signs, group)).toEqual(['near']);
     expect(await titlesOf(signs, elsewhere)).toEqual(['foreign']);
-    expect(await titlesOf(signsOf([]).on(service.work), project)).toEqual(['own']);
-    expect(await titlesOf(signsOf(['project', 'group']).on(service.work), group)).toEqual(['near', 'far']);
+    expect(await titlesOf(createSigns([]).on(service.work), project)).toEqual(['own']);
+    expect(await titlesOf(createSigns(['project', 'group']).on(service.work), group)).toEqual(['near', 'far']);
   });
 
   it('returns rows as instances of the entity', async () => {
@@ -272,7 +272,7 @@ describe('collection of rows in projects and groups', () => {
   });
 
   it('changes and removes a row only in its own parent, with the declared refusal', async () => {
-    const refusing = signsOf(['project'], (verb) => new Conflict(`no ${verb}`)).on(service.work);
+    const refusing = createSigns(['project'], (verb) => new Conflict(`no ${verb}`)).on(service.work);
     const by = { actorId: 1, within: project };
     await expect(refusing.change(2, (sign) => void (sign.title = 'x'), by)).rejects.toEqual(new Conflict('no update'));
     await expect(refusing.remove('far', by)).rejects.toEqual(new Conflict('no delete'));
@@ -323,9 +323,9 @@ describe('collection of rows in projects and groups', () => {
 
   it('drops all rows of deleted parents in chunks, and no others', async () => {
     await service.database.query(`insert into signs (project_id, title) select 1, 't' from generate_series(1, 5001)`);
-    await service.work.run((tx) => signsOf(['project']).drop(tx, 'project', [1, 77]));
+    await service.work.run((tx) => createSigns(['project']).drop(tx, 'project', [1, 77]));
     expect(await titlesOf(signs, project)).toEqual(['near', 'far']);
-    await service.work.run((tx) => signsOf(['project']).drop(tx, 'group', [10, 20]));
+    await service.work.run((tx) => createSigns(['project']).drop(tx, 'group', [10, 20]));
     expect(await service.database.query('select title from signs')).toEqual([{ title: 'foreign' }]);
     const nowhere = service.work.run((tx) => collection(Sign).drop(tx, 'project', [1]));
     await expect(nowhere).rejects.toThrow('Sign is not kept within a parent');
@@ -334,7 +334,7 @@ describe('collection of rows in projects and groups', () => {
   it('reads within a given transaction', async () => {
     await service.work.run(async (tx) => {
       await tx.query(`update signs set title = 'inside' where id = 1`);
-      expect(await signsOf([]).on(service.work, tx).find(1, project)).toMatchObject({ title: 'inside' });
+      expect(await createSigns([]).on(service.work, tx).find(1, project)).toMatchObject({ title: 'inside' });
       expect(await signs.find(1, project)).toMatchObject({ title: 'own' });
     });
   });

@@ -8,7 +8,7 @@ import type { TestService } from '../support/service';
 
 const SECONDS = 1000;
 const DAY = 24 * 60 * 60 * SECONDS;
-const key = (fill: number): string => Buffer.alloc(32, fill).toString('base64');
+const keyOf = (fill: number): string => Buffer.alloc(32, fill).toString('base64');
 
 let service: TestService;
 let now = Date.now();
@@ -20,13 +20,13 @@ let keys: IdempotencyKeys;
 beforeAll(async () => {
   service = await startService({ settings: { DATABASE_POOL_COUNT: '2' } });
   await service.database.query('create table eggs (name text primary key, size integer not null default 0)');
-  keys = keysWith(`k:${key(1)}`);
+  keys = keysWith(`k:${keyOf(1)}`);
 });
 afterAll(() => service.stop());
 beforeEach(() => service.database.query('truncate eggs, outbox, idempotency_keys'));
 
 let counter = 0;
-const aWrite = (over: Partial<KeyedWrite> = {}): KeyedWrite => ({
+const makeWrite = (over: Partial<KeyedWrite> = {}): KeyedWrite => ({
   key: `key ${(counter += 1)}`,
   userId: 7,
   actorId: 0,
@@ -40,15 +40,15 @@ const answerOf = (body: string, hasSecret = false): NewAnswer => ({
   body,
   hasSecret,
 });
-const laid = (name: string) => service.work.run((tx) => tx.query('insert into eggs (name) values ($1)', [name]));
-const eggs = async () =>
+const layEgg = (name: string) => service.work.run((tx) => tx.query('insert into eggs (name) values ($1)', [name]));
+const listEggs = async () =>
   (await service.database.query<{ name: string }>('select name from eggs order by name')).map(({ name }) => name);
-const nothing = (): null => null;
+const refuseNothing = (): null => null;
 
-function once(
+function writeOnce(
   write: KeyedWrite,
   make: () => Promise<NewAnswer>,
-  refused: (error: unknown) => NewAnswer | null = nothing,
+  refused: (error: unknown) => NewAnswer | null = refuseNothing,
   by = keys,
 ) {
   const use = () => by.writeOnce(write, make, refused);
@@ -75,8 +75,8 @@ describe('a kept answer', () => {
     ['a day', false, DAY],
     ['ten minutes, when it holds a secret', true, 600 * SECONDS],
   ])('is returned for %s', async (_, hasSecret, keptMs) => {
-    const write = aWrite();
-    await once(write, async () => (await laid('a'), answerOf('{"a":1}', hasSecret)));
+    const write = makeWrite();
+    await writeOnce(write, async () => (await layEgg('a'), answerOf('{"a":1}', hasSecret)));
     now += keptMs - 1;
     await expect(keys.findAnswer(write)).resolves.toEqual({ status: 201, headers: ['x', '1'], body: '{"a":1}' });
     now += 1;
@@ -85,10 +85,10 @@ describe('a kept answer', () => {
   });
 
   it('is replaced by a new one after a day', async () => {
-    const write = aWrite();
-    await once(write, async () => answerOf('1'));
+    const write = makeWrite();
+    await writeOnce(write, async () => answerOf('1'));
     now += DAY;
-    await expect(once(write, async () => answerOf('2'))).resolves.toMatchObject({
+    await expect(writeOnce(write, async () => answerOf('2'))).resolves.toMatchObject({
       answer: { body: '2' },
       isReplay: false,
     });
@@ -96,42 +96,44 @@ describe('a kept answer', () => {
   });
 
   it('cannot be read from a copy of the database, nor can its request be guessed by trying', async () => {
-    const write = aWrite({ request: Buffer.from('password=secret') });
-    await once(write, async () => answerOf('glpat-secret', true));
+    const write = makeWrite({ request: Buffer.from('password=secret') });
+    await writeOnce(write, async () => answerOf('glpat-secret', true));
     const [row] = await service.database.query<{ answer: Buffer; request: Buffer }>('select * from idempotency_keys');
     expect(JSON.stringify(row)).not.toContain('secret');
     expect(row!.answer.toString('latin1')).not.toContain('glpat');
     expect(row!.request).not.toEqual(write.request);
-    const thief = keysWith(`k:${key(2)}`);
+    const thief = keysWith(`k:${keyOf(2)}`);
     await expect(thief.findAnswer(write)).rejects.toThrow('used for another request');
   });
 
   it('is decrypted by a retired key; once that key is removed, the write is refused and not repeated', async () => {
-    const write = aWrite();
-    await once(write, async () => answerOf('1'));
-    const rotated = keysWith(`n:${key(2)},k:${key(1)}`);
+    const write = makeWrite();
+    await writeOnce(write, async () => answerOf('1'));
+    const rotated = keysWith(`n:${keyOf(2)},k:${keyOf(1)}`);
     await expect(rotated.findAnswer(write)).resolves.toMatchObject({ body: '1' });
     const make = jest.fn(async () => answerOf('2'));
-    await expect(once(write, make, nothing, keysWith(`n:${key(2)}`))).rejects.toThrow('used for another request');
+    await expect(writeOnce(write, make, refuseNothing, keysWith(`n:${keyOf(2)}`))).rejects.toThrow(
+      'used for another request',
+    );
     expect(make).not.toHaveBeenCalled();
   });
 });
 
 describe('a write with a key', () => {
   it('is visible to its own request, and to no other before the answer is stored', async () => {
-    const write = aWrite();
-    await once(write, async () => {
-      await laid('a');
-      expect(await eggs()).toEqual(['a']);
-      expect(await awaitedBy({ kind: 'process', deadline: Infinity }, eggs)).toEqual([]);
+    const write = makeWrite();
+    await writeOnce(write, async () => {
+      await layEgg('a');
+      expect(await listEggs()).toEqual(['a']);
+      expect(await awaitedBy({ kind: 'process', deadline: Infinity }, listEggs)).toEqual([]);
       return answerOf('1');
     });
-    expect(await eggs()).toEqual(['a']);
+    expect(await listEggs()).toEqual(['a']);
   });
 
   it('is rolled back without an answer, and emits no event', async () => {
-    const write = aWrite();
-    const failing = once(write, async () => {
+    const write = makeWrite();
+    const failing = writeOnce(write, async () => {
       await service.work.run(async (tx) => {
         await tx.query(`insert into eggs values ('a')`);
         tx.emit(deletion);
@@ -139,12 +141,12 @@ describe('a write with a key', () => {
       throw new Error('no answer');
     });
     await expect(failing).rejects.toThrow('no answer');
-    expect([await eggs(), await service.outbox(), await keys.findAnswer(write)]).toEqual([[], [], null]);
+    expect([await listEggs(), await service.outbox(), await keys.findAnswer(write)]).toEqual([[], [], null]);
   });
 
   it('emits the events of each unit of work, and runs steps after the commit only then', async () => {
     const steps: string[] = [];
-    await once(aWrite(), async () => {
+    await writeOnce(makeWrite(), async () => {
       for (const name of ['a', 'b']) {
         await service.work.run(async (tx) => {
           await tx.query('insert into eggs (name) values ($1)', [name]);
@@ -160,32 +162,32 @@ describe('a write with a key', () => {
   });
 
   it('omits a unit of work that failed alone', async () => {
-    await once(aWrite(), async () => {
-      await laid('a');
-      await expect(laid('a')).rejects.toThrow('duplicate key');
-      await laid('b');
+    await writeOnce(makeWrite(), async () => {
+      await layEgg('a');
+      await expect(layEgg('a')).rejects.toThrow('duplicate key');
+      await layEgg('b');
       return answerOf('1');
     });
-    expect(await eggs()).toEqual(['a', 'b']);
+    expect(await listEggs()).toEqual(['a', 'b']);
   });
 
   it('stores a refusal with the rows written before it, and no refusal without such rows', async () => {
     const refusal = (): NewAnswer => ({ status: 400, headers: [], body: 'no', hasSecret: false });
-    const [write, bare] = [aWrite(), aWrite()];
-    const refused = once(write, async () => (await laid('a'), Promise.reject(new Refused('no'))), refusal);
+    const [write, bare] = [makeWrite(), makeWrite()];
+    const refused = writeOnce(write, async () => (await layEgg('a'), Promise.reject(new Refused('no'))), refusal);
     await expect(refused).resolves.toMatchObject({ answer: { status: 400, body: 'no' } });
-    expect([await eggs(), (await keys.findAnswer(write))?.status]).toEqual([['a'], 400]);
-    await expect(once(bare, () => Promise.reject(new Invalid({})), refusal)).rejects.toThrow(Invalid);
+    expect([await listEggs(), (await keys.findAnswer(write))?.status]).toEqual([['a'], 400]);
+    await expect(writeOnce(bare, () => Promise.reject(new Invalid({})), refusal)).rejects.toThrow(Invalid);
     await expect(keys.findAnswer(bare)).resolves.toBeNull();
   });
 
   it('keeps rows of an independent transaction although the request fails', async () => {
-    const failing = once(aWrite(), async () => {
+    const failing = writeOnce(makeWrite(), async () => {
       await service.work.runIndependent((tx) => tx.query(`insert into eggs values ('a')`));
       throw new Error('no');
     });
     await expect(failing).rejects.toThrow('no');
-    expect(await eggs()).toEqual(['a']);
+    expect(await listEggs()).toEqual(['a']);
   });
 
   it('is retried after a deadlock, and done once', async () => {
@@ -202,7 +204,7 @@ describe('a write with a key', () => {
           await tx.query('update eggs set size = size + 1 where name = $1', [second]);
         })
         .then(() => answerOf('1'));
-    await Promise.all([once(aWrite(), grow('a', 'b')), once(aWrite(), grow('b', 'a'))]);
+    await Promise.all([writeOnce(makeWrite(), grow('a', 'b')), writeOnce(makeWrite(), grow('b', 'a'))]);
     expect(await service.database.query('select size from eggs')).toEqual([{ size: 2 }, { size: 2 }]);
   });
 });

@@ -37,13 +37,13 @@ const deletion = noteDeleted.of({
 });
 
 /** Adds an egg to a nest that has room for it. */
-const counted = (nest = 1, most = 9) => ({
+const countingStatement = (nest = 1, most = 9) => ({
   text: `with counted as (update nests set eggs = eggs + 1 where id = $1 and eggs < $2 returning eggs)
     select (select eggs from counted) as eggs, ${conditionMetSql('counted', '$3')} as is_as_hoped`,
   values: [nest, most],
 });
-const last = (o: { nest?: number; most?: number; done?: LastStatement['done'] } = {}): LastStatement => {
-  const { text, values } = counted(o.nest, o.most);
+const lastStatementOf = (o: { nest?: number; most?: number; done?: LastStatement['done'] } = {}): LastStatement => {
+  const { text, values } = countingStatement(o.nest, o.most);
   return {
     statement: (patienceMs) => ({ text, values: [...values, patienceMs] }),
     ...(o.done ? { done: o.done } : {}),
@@ -51,7 +51,7 @@ const last = (o: { nest?: number; most?: number; done?: LastStatement['done'] } 
 };
 
 /** Inserts an egg and emits an event; `again` runs where the count cannot be the last statement. */
-const lay = (by: LastStatement, again: (tx: Tx) => Promise<unknown> = () => Promise.resolve()) =>
+const layEgg = (by: LastStatement, again: (tx: Tx) => Promise<unknown> = () => Promise.resolve()) =>
   service.work.run(async (tx) => {
     await tx.query('insert into laid select count(*) + 1 from laid');
     tx.emit(deletion);
@@ -59,7 +59,7 @@ const lay = (by: LastStatement, again: (tx: Tx) => Promise<unknown> = () => Prom
     else await again(tx);
     return tx.sendWithCommit === null ? 'again' : 'at once';
   });
-const state = async () => {
+const readState = async () => {
   const [row] = await service.database.query(`select (select eggs from nests where id = 1) as eggs,
     (select count(*) from laid) as laid, (select count(*) from outbox) as events`);
   return row;
@@ -111,42 +111,44 @@ async function whileLocked(
 
 it('the last statement is committed with the rows and the events, and `done` gets its rows', async () => {
   const answers: unknown[] = [];
-  await expect(lay(last({ done: (rows) => answers.push(...rows) }))).resolves.toBe('at once');
+  await expect(layEgg(lastStatementOf({ done: (rows) => answers.push(...rows) }))).resolves.toBe('at once');
   expect(answers).toEqual([{ eggs: 1, is_as_hoped: 1 }]);
-  expect(await state()).toEqual({ eggs: 1, laid: 1, events: 1 });
+  expect(await readState()).toEqual({ eggs: 1, laid: 1, events: 1 });
 });
 
 it('concurrent last statements are all applied', async () => {
   const lays = Array.from({ length: 8 }, (_, n) =>
     service.work.run(async (tx) => {
       await tx.query('insert into laid values ($1)', [n]);
-      tx.sendWithCommit!(last());
+      tx.sendWithCommit!(lastStatementOf());
     }),
   );
   await Promise.all(lays);
-  expect(await state()).toEqual({ eggs: 8, laid: 8, events: 0 });
+  expect(await readState()).toEqual({ eggs: 8, laid: 8, events: 0 });
 });
 
 it('if its condition fails, nothing is committed and the unit is retried without it', async () => {
   const answers: unknown[] = [];
   const again = (tx: Tx) => tx.query('update nests set eggs = 5 where id = 1');
-  await expect(lay(last({ nest: 2, done: (rows) => answers.push(rows) }), again)).resolves.toBe('again');
+  await expect(layEgg(lastStatementOf({ nest: 2, done: (rows) => answers.push(rows) }), again)).resolves.toBe('again');
   expect(answers).toEqual([]);
-  expect(await state()).toEqual({ eggs: 5, laid: 1, events: 1 });
+  expect(await readState()).toEqual({ eggs: 5, laid: 1, events: 1 });
 });
 
 it('the caller gets the error of the retry', async () => {
-  await expect(lay(last({ most: 0 }), () => Promise.reject(new Unauthorized()))).rejects.toBeInstanceOf(Unauthorized);
-  expect(await state()).toEqual({ eggs: 0, laid: 0, events: 0 });
+  await expect(layEgg(lastStatementOf({ most: 0 }), () => Promise.reject(new Unauthorized()))).rejects.toBeInstanceOf(
+    Unauthorized,
+  );
+  expect(await readState()).toEqual({ eggs: 0, laid: 0, events: 0 });
 });
 
 it('any other failure of the last statement fails the unit', async () => {
   await service.database.query('update nests set eggs = 8');
-  await expect(lay(last())).rejects.toThrow('violates check constraint');
-  expect(await state()).toEqual({ eggs: 8, laid: 0, events: 0 });
+  await expect(layEgg(lastStatementOf())).rejects.toThrow('violates check constraint');
+  expect(await readState()).toEqual({ eggs: 8, laid: 0, events: 0 });
   // The connection is usable again.
   await service.database.query('update nests set eggs = 0');
-  await expect(lay(last())).resolves.toBe('at once');
+  await expect(layEgg(lastStatementOf())).resolves.toBe('at once');
 });
 
 it.each([
@@ -156,40 +158,42 @@ it.each([
   await whileLocked(async (holder) => {
     let isOld = false;
     const rights = new FakeRights(50, () => (isOld ? Promise.reject(new Unauthorized()) : null));
-    const late = request(rights, () => lay(last()));
+    const late = request(rights, () => layEgg(lastStatementOf()));
     await untilBlocked((sql) => service.database.query(sql));
     isOld = true;
     await new Promise((resolve) => setTimeout(resolve, 60));
     await holder.query('rollback');
     await expect(late).rejects.toBeInstanceOf(Unauthorized);
-    expect(await state()).toEqual({ eggs: 0, laid: 0, events: 0 });
+    expect(await readState()).toEqual({ eggs: 0, laid: 0, events: 0 });
   }, lock);
 });
 
 it('valid permissions after a wait let the retry commit', async () => {
   const rights = new FakeRights(0);
   const again = (tx: Tx) => tx.query('update nests set eggs = eggs + 1 where id = 1');
-  await expect(request(rights, () => lay(last(), again))).resolves.toBe('again');
+  await expect(request(rights, () => layEgg(lastStatementOf(), again))).resolves.toBe('again');
   expect(rights.hasCommitted).toBe(true);
-  expect(await state()).toEqual({ eggs: 1, laid: 1, events: 1 });
+  expect(await readState()).toEqual({ eggs: 1, laid: 1, events: 1 });
 });
 
 it('a connection that is lost during the wait leaves the commit in doubt', async () => {
   await whileLocked(async (holder) => {
-    const late = lay(last()).catch((error: unknown) => error);
+    const late = layEgg(lastStatementOf()).catch((error: unknown) => error);
     await untilBlocked((sql) => service.database.query(sql));
     await holder.query(`select pg_terminate_backend(pid, 50000) from pg_stat_activity
       where datname = current_database() and wait_event_type = 'Lock'`);
     expect(await late).toBeInstanceOf(CommitInDoubt);
   });
-  expect(await state()).toEqual({ eggs: 0, laid: 0, events: 0 });
+  expect(await readState()).toEqual({ eggs: 0, laid: 0, events: 0 });
 });
 
 it('a unit inside an outer transaction makes the change at once, since the commit comes later', async () => {
   const again = (tx: Tx) => tx.query('update nests set eggs = eggs + 1 where id = 1');
-  const answer = request(new FakeRights(1000), () => service.work.runInOneTransaction(() => lay(last(), again)));
+  const answer = request(new FakeRights(1000), () =>
+    service.work.runInOneTransaction(() => layEgg(lastStatementOf(), again)),
+  );
   await expect(answer).resolves.toBe('again');
-  expect(await state()).toEqual({ eggs: 1, laid: 1, events: 1 });
+  expect(await readState()).toEqual({ eggs: 1, laid: 1, events: 1 });
 });
 
 describe('a last step that can be sent with the commit', () => {
@@ -205,16 +209,16 @@ describe('a last step that can be sent with the commit', () => {
 
   it('is sent with events and its following statement', async () => {
     const answers: unknown[] = [];
-    await lastly({ ...last({ done: (rows) => answers.push(...rows) }), follow });
+    await lastly({ ...lastStatementOf({ done: (rows) => answers.push(...rows) }), follow });
     expect(answers).toEqual([{ eggs: 1, is_as_hoped: 1 }]);
-    expect(await state()).toEqual({ eggs: 1, laid: 1, events: 1 });
+    expect(await readState()).toEqual({ eggs: 1, laid: 1, events: 1 });
     expect(await laid()).toEqual([101]);
   });
 
   it('is followed by a statement that sees everything committed before its lock', async () => {
     await whileLocked(async (holder) => {
       await holder.query('update nests set eggs = 4 where id = 1');
-      const late = lastly({ ...last(), follow });
+      const late = lastly({ ...lastStatementOf(), follow });
       await untilBlocked((sql) => service.database.query(sql));
       await holder.query('commit');
       await late;
@@ -223,17 +227,21 @@ describe('a last step that can be sent with the commit', () => {
   });
 
   it.each<[string, LastStatement, (tx: Tx) => unknown]>([
-    ['another last step', last(), (tx) => tx.beforeCommitLast(() => Promise.resolve())],
-    ['a last statement of the unit', { ...last(), follow }, (tx) => tx.sendWithCommit?.({ ...last({ nest: 2 }) })],
-    ['a failed condition', last({ nest: 2 }), () => undefined],
+    ['another last step', lastStatementOf(), (tx) => tx.beforeCommitLast(() => Promise.resolve())],
+    [
+      'a last statement of the unit',
+      { ...lastStatementOf(), follow },
+      (tx) => tx.sendWithCommit?.({ ...lastStatementOf({ nest: 2 }) }),
+    ],
+    ['a failed condition', lastStatementOf({ nest: 2 }), () => undefined],
   ])('runs before the commit in case of %s', async (_, alone, use) => {
     await lastly(alone, use);
-    expect(await state()).toEqual({ eggs: 7, laid: 0, events: 1 });
+    expect(await readState()).toEqual({ eggs: 7, laid: 0, events: 1 });
   });
 
   it('commits nothing when its following statement fails', async () => {
     const wrong = () => ({ text: 'update nests set eggs = 99', values: [] });
-    await expect(lastly({ ...last(), follow: wrong })).rejects.toThrow('violates check constraint');
-    expect(await state()).toEqual({ eggs: 0, laid: 0, events: 0 });
+    await expect(lastly({ ...lastStatementOf(), follow: wrong })).rejects.toThrow('violates check constraint');
+    expect(await readState()).toEqual({ eggs: 0, laid: 0, events: 0 });
   });
 });

@@ -31,18 +31,18 @@ beforeAll(async () => {
 });
 afterAll(() => service.stop());
 
-const birds = () =>
+const birdsQuery = () =>
   new ListQuery<Bird>({
     name: 'birds',
     from: 'birds b',
     columns: 'b.id, k.name as kind',
     joins: 'join kinds k on k.id = b.kind_id',
   }).orderBy([['b.name', 'asc']]);
-const byName = (id: number): string => `${id % 10}${String(id).padStart(6, '0')}`;
-const all = Array.from({ length: BIRDS }, (_, index) => index + 1).sort((a, b) => (byName(a) < byName(b) ? -1 : 1));
+const nameOf = (id: number): string => `${id % 10}${String(id).padStart(6, '0')}`;
+const all = Array.from({ length: BIRDS }, (_, index) => index + 1).sort((a, b) => (nameOf(a) < nameOf(b) ? -1 : 1));
 const idsOf = (rows: readonly { readonly id: number }[]): number[] => rows.map(({ id }) => id);
 /** Reads all pages in order. */
-async function walked(list: () => ListQuery<{ id: number }>, perPage: number): Promise<number[]> {
+async function readAllPages(list: () => ListQuery<{ id: number }>, perPage: number): Promise<number[]> {
   const ids: number[] = [];
   for (let page = 1; ; page += 1) {
     const { rows, total, hasNext } = await list().readPage(service.database, { page, perPage });
@@ -54,8 +54,8 @@ async function walked(list: () => ListQuery<{ id: number }>, perPage: number): P
 
 describe('pages', () => {
   it.each([20, 7, 45])('of %i rows make the whole list, in its order, with joined columns', async (perPage) => {
-    expect(await walked(birds, perPage)).toEqual(all);
-    const { rows } = await birds().readPage(service.database, { page: 1, perPage: 2 });
+    expect(await readAllPages(birdsQuery, perPage)).toEqual(all);
+    const { rows } = await birdsQuery().readPage(service.database, { page: 1, perPage: 2 });
     expect(rows).toEqual([
       { id: 10, kind: 'kind 3' },
       { id: 20, kind: 'kind 6' },
@@ -63,21 +63,21 @@ describe('pages', () => {
   });
 
   it('past the end are empty and have the total', async () => {
-    const page = await birds().readPage(service.database, { page: 9, perPage: 20 });
+    const page = await birdsQuery().readPage(service.database, { page: 9, perPage: 20 });
     expect(page).toEqual({ rows: [], total: BIRDS, hasNext: false });
   });
 
   it('are the same with a gathered source', async () => {
-    const gathered = () => birds().fromSource({ from: 'birds b', isGathered: true });
-    expect(await walked(gathered, 20)).toEqual(all);
+    const gathered = () => birdsQuery().fromSource({ from: 'birds b', isGathered: true });
+    expect(await readAllPages(gathered, 20)).toEqual(all);
     const none = await gathered().where('false').readPage(service.database, { page: 1, perPage: 20 });
     expect(none).toEqual({ rows: [], total: 0, hasNext: false });
   });
 
   it('are the same from disjoint parts, of which each page reads only the first rows', async () => {
     const parts = [0, 1, 2].map((rest) => `select * from birds where id % 3 = ${rest}`);
-    expect(await walked(() => birds().fromParts(parts), 20)).toEqual(all);
-    const narrowed = birds().where('b.kind_id = 4').fromParts(parts);
+    expect(await readAllPages(() => birdsQuery().fromParts(parts), 20)).toEqual(all);
+    const narrowed = birdsQuery().where('b.kind_id = 4').fromParts(parts);
     const { rows, total } = await narrowed.readPage(service.database, { page: 1, perPage: 5 });
     expect([idsOf(rows), total]).toEqual([all.filter((id) => id % KINDS === 4).slice(0, 5), 13]);
   });
@@ -90,7 +90,7 @@ describe('pages', () => {
       // oxfmt-ignore
       const ids: number[] = [];
       for (let last: number | undefined; ids.length < BIRDS; last = ids.at(-1)) {
-        const list = birds().orderBy([['b.name', sort]]);
+        const list = birdsQuery().orderBy([['b.name', sort]]);
         if (last !== undefined) list.startAfter([`bird ${last % 10}`, last]);
         ids.push(...idsOf(await list.readRows(service.database, 20)).slice(0, 20));
       }
@@ -111,13 +111,13 @@ describe('pages', () => {
 
 describe('one row', () => {
   it('is the first in order, or none', async () => {
-    expect(await birds().where('b.id in (11, 21)').readOne(service.database)).toEqual({ id: 11, kind: 'kind 4' });
-    expect(await birds().where('false').readOne(service.database)).toBeUndefined();
+    expect(await birdsQuery().where('b.id in (11, 21)').readOne(service.database)).toEqual({ id: 11, kind: 'kind 4' });
+    expect(await birdsQuery().where('false').readOne(service.database)).toBeUndefined();
   });
 
   it('is held by its lock until the transaction ends', async () => {
     await service.work.run(async (tx) => {
-      await birds().where('b.id = 5').readOne(tx, 'for update of b');
+      await birdsQuery().where('b.id = 5').readOne(tx, 'for update of b');
       const other = (id: number) => service.database.query(`select 1 from birds where id = ${id} for update nowait`);
       await expect(other(5)).rejects.toThrow();
       await expect(other(6)).resolves.toHaveLength(1);

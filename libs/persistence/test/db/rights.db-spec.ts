@@ -33,7 +33,7 @@ class FakeRights implements Rights {
   }
 }
 
-const refuse = (): Promise<void> => Promise.reject(new Unauthorized());
+const refuseCaller = (): Promise<void> => Promise.reject(new Unauthorized());
 
 let service: TestService;
 beforeAll(async () => {
@@ -46,11 +46,11 @@ afterAll(() => service.stop());
 function request<T>(rights: Rights, use: () => Promise<T>): Promise<T> {
   return awaitedBy({ kind: 'client', deadline: Date.now() + 40_000, rights }, use);
 }
-const waiting = (): boolean => service.database.pool.countWaiting('requests') > 0;
-const read = () => service.database.query('select name from eggs');
-const paint = (name: string) => () =>
+const isRequestWaiting = (): boolean => service.database.pool.countWaiting('requests') > 0;
+const readEggs = () => service.database.query('select name from eggs');
+const renameEgg = (name: string) => () =>
   service.work.run((tx) => tx.query('update eggs set name = $1 where id = 1', [name]));
-const names = async () =>
+const listNames = async () =>
   (await service.database.query<{ name: string }>('select name from eggs')).map((egg) => egg.name);
 
 /** Runs `work` while another request holds the only connection. */
@@ -66,33 +66,33 @@ async function whileOccupied(work: (release: () => void) => Promise<void>): Prom
 }
 
 it('a young request rechecks nothing', async () => {
-  const rights = new FakeRights(refuse);
-  await request(rights, read);
-  await request(rights, paint('blue'));
+  const rights = new FakeRights(refuseCaller);
+  await request(rights, readEggs);
+  await request(rights, renameEgg('blue'));
   expect(rights.rechecks).toBe(0);
 });
 
 it.each([
-  ['a read', read],
-  ['a write', paint('red')],
+  ['a read', readEggs],
+  ['a write', renameEgg('red')],
 ])('%s that waited for a connection does not begin after its permission was removed', async (_, use) => {
   await whileOccupied(async (release) => {
-    const rights = new FakeRights(refuse);
+    const rights = new FakeRights(refuseCaller);
     const late = request(rights, use);
-    await until(waiting);
+    await until(isRequestWaiting);
     rights.isOld = true;
     release();
     await expect(late).rejects.toBeInstanceOf(Unauthorized);
   });
   // The connection was given to the next caller.
-  expect(await request(new FakeRights(), read)).toEqual([{ name: 'blue' }]);
+  expect(await request(new FakeRights(), readEggs)).toEqual([{ name: 'blue' }]);
 });
 
 it('a request whose permission still holds uses the connection that it waited for', async () => {
   await whileOccupied(async (release) => {
     const rights = new FakeRights();
-    const late = request(rights, read);
-    await until(waiting);
+    const late = request(rights, readEggs);
+    await until(isRequestWaiting);
     rights.isOld = true;
     release();
     expect(await late).toEqual([{ name: 'blue' }]);
@@ -106,35 +106,35 @@ it('a write that waited for a row is not committed after its permission was remo
   try {
     await holder.query('begin');
     await holder.query('select 1 from eggs where id = 1 for update');
-    const rights = new FakeRights(refuse);
-    const late = request(rights, paint('red'));
+    const rights = new FakeRights(refuseCaller);
+    const late = request(rights, renameEgg('red'));
     await untilBlocked((sql) => holder.query(sql));
     rights.isOld = true;
     await holder.query('rollback');
     await expect(late).rejects.toBeInstanceOf(Unauthorized);
-    expect(await names()).toEqual(['blue']);
+    expect(await listNames()).toEqual(['blue']);
   } finally {
     await holder.end();
   }
 });
 
 it('a second transaction is not committed after the permission was removed', async () => {
-  const rights = new FakeRights(refuse);
+  const rights = new FakeRights(refuseCaller);
   const late = request(rights, async () => {
-    await paint('blue')();
+    await renameEgg('blue')();
     rights.isOld = true;
-    return paint('red')();
+    return renameEgg('red')();
   });
   await expect(late).rejects.toBeInstanceOf(Unauthorized);
-  expect(await names()).toEqual(['blue']);
+  expect(await listNames()).toEqual(['blue']);
 });
 
 it('a read after the commit is not rechecked', async () => {
-  const rights = new FakeRights(refuse);
+  const rights = new FakeRights(refuseCaller);
   const answer = request(rights, async () => {
-    await paint('green')();
+    await renameEgg('green')();
     rights.isOld = true;
-    return read();
+    return readEggs();
   });
   expect(await answer).toEqual([{ name: 'green' }]);
 });

@@ -23,7 +23,7 @@ class CreateAccounts1790000000000 {
   }
 }
 
-const note = (id: number) =>
+const deletionOf = (id: number) =>
   noteDeleted.of({
     aggregateId: id,
     actorId: 7,
@@ -52,8 +52,8 @@ describe('Work', () => {
 
   it('commits rows and events together, in the order in which they were emitted', async () => {
     const result = await service.work.run(async (tx) => {
-      tx.emit(note(2));
-      tx.emit(note(1));
+      tx.emit(deletionOf(2));
+      tx.emit(deletionOf(1));
       await tx.query('update accounts set amount = 5 where id = 1');
       return 'done';
     });
@@ -66,7 +66,7 @@ describe('Work', () => {
 
   it('leaves 0 outbox rows after a rollback', async () => {
     const failing = service.work.run(async (tx) => {
-      tx.emit(note(1));
+      tx.emit(deletionOf(1));
       tx.beforeCommit(() => Promise.reject(new Error('changed my mind')));
       await tx.query('update accounts set amount = 99 where id = 2');
     });
@@ -77,7 +77,7 @@ describe('Work', () => {
 
   it('leaves 0 outbox rows when the commit itself is refused, after they were written', async () => {
     const failing = service.work.run(async (tx) => {
-      tx.emit(note(1));
+      tx.emit(deletionOf(1));
       await tx.query('update accounts set heir = 3 where id = 1');
     });
     await expect(failing).rejects.toThrow('violates foreign key constraint');
@@ -94,7 +94,7 @@ describe('Work', () => {
         throw new Error('is logged and changes nothing');
       });
       tx.beforeCommit(async (inner) => {
-        inner.emit(note(3));
+        inner.emit(deletionOf(3));
         steps.push('before');
       });
       steps.push('use');
@@ -103,7 +103,7 @@ describe('Work', () => {
     await expect(
       service.work.run(async (tx) => {
         tx.afterCommit(() => steps.push('never'));
-        tx.emit(note(1));
+        tx.emit(deletionOf(1));
         throw new Error('no');
       }),
     ).rejects.toThrow('no');
@@ -117,14 +117,14 @@ describe('Work', () => {
     await service.work.run(async (tx) => {
       tx.beforeCommitLast(async (inner) => {
         steps.push('last');
-        inner.emit(note(3));
+        inner.emit(deletionOf(3));
       });
       tx.beforeCommit(async (inner) => {
         steps.push('before');
-        inner.emit(note(2));
+        inner.emit(deletionOf(2));
         inner.beforeCommitLast(async () => void steps.push('very last'));
       });
-      tx.emit(note(1));
+      tx.emit(deletionOf(1));
     });
     expect(steps).toEqual(['before', 'last', 'very last']);
     expect((await service.outbox()).map(({ aggregate_id: id }) => Number(id))).toEqual([1, 2, 3]);
@@ -132,7 +132,7 @@ describe('Work', () => {
 
   it('leaves nothing when a last step fails', async () => {
     const failing = service.work.run(async (tx) => {
-      tx.emit(note(1));
+      tx.emit(deletionOf(1));
       tx.beforeCommitLast(() => Promise.reject(new Error('too late')));
       await tx.query('update accounts set amount = 99 where id = 2');
     });
@@ -149,7 +149,7 @@ describe('Work', () => {
     const cross = (first: number, second: number) =>
       service.work.run(async (tx) => {
         tries += 1;
-        tx.emit(note(first));
+        tx.emit(deletionOf(first));
         await tx.query('update accounts set amount = amount + 1 where id = $1', [first]);
         if (++arrived === 2) bothHere();
         await meet;
@@ -188,7 +188,7 @@ describe('Work', () => {
       service.work.run(async (tx) => tx.emit(event));
     const foreign = broadcastMessageCreated.of({ aggregateId: 1, actorId: 1, data: { broadcast_message_id: 1 } });
     await expect(emit(foreign)).rejects.toThrow('collaboration may not publish admin.broadcast_message.created.v1');
-    const event = note(1);
+    const event = deletionOf(1);
     await expect(emit({ ...event, data: { ...event.data, note_id: 'x' } })).rejects.toThrow('$.note_id is not an');
     await expect(emit({ ...event, data: { ...event.data, extra: 'x'.repeat(65_536) } })).rejects.toThrow('larger than');
   });
@@ -202,8 +202,8 @@ describe('Work', () => {
         statements.push(typeof statement === 'string' ? statement : statement.text);
         return original(statement, ...rest);
       }) as never;
-      tx.emit(note(1));
-      tx.emit(note(2));
+      tx.emit(deletionOf(1));
+      tx.emit(deletionOf(2));
       await tx.query('select 1');
       tx.afterCommit(() => (client.query = original as never));
     });

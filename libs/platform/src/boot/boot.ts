@@ -24,7 +24,7 @@ const NO_PRETENURING = '--no-allocation-site-pretenuring';
 /** Exit codes as in sysexits.h. */
 const EXIT = { failed: 1, usage: 64, configuration: 78 };
 
-interface Role {
+interface ProcessRole {
   readonly name: string;
   /** Runs a command or a migration; null for the roles that serve until they are stopped. */
   readonly run: ((context: BootContext) => Promise<number | void>) | null;
@@ -40,17 +40,16 @@ interface Role {
 export async function boot(definition: ProcessDefinition): Promise<void> {
   const [name = 'all', ...args] = process.argv.slice(2);
   const role = parseRoles(definition, args).find((candidate) => candidate.name === name);
-  if (!role) return refuseStart(usageText(definition, name), EXIT.usage);
+  if (!role) return exitWithText(usageText(definition, name), EXIT.usage);
   const part = { definition, role: role.name, staysRunning: role.run === null, env: process.env };
   await runParts([part], async ([context]) => (context && role.run ? role.run(context) : undefined));
 }
 
 /**
- * Runs several definitions in role `all` in this one process. Each has its own settings, logger, metrics, management
- * server, shutdown order and Nest application, as in a process of its own. The first definition stops before the others
- * and is the one that clients reach: its ports are reported to the parent. The services call each other within the
- * process.
- * Shape: runs only the definitions that have an environment (`takeEnvironments`).
+ * Runs several definitions in role `all` in this one process: those that have an environment (`takeEnvironments`). Each
+ * has its own settings, logger, metrics, management server, shutdown order and Nest application, as in a process of its
+ * own. Clients reach the first definition, which stops before the others: its ports are reported to the parent. The
+ * services call each other within the process.
  * Errors: as `boot`; a failure of one definition ends the process, and with it all others.
  * Source: ADR 0197, 0199.
  */
@@ -59,7 +58,7 @@ export async function bootTogether(definitions: readonly ProcessDefinition[]): P
   try {
     environments = takeEnvironments(process.env);
   } catch (error) {
-    return refuseStart((error as Error).message, EXIT.configuration);
+    return exitWithText((error as Error).message, EXIT.configuration);
   }
   const neighbours = new Neighbours(true);
   const parts = definitions
@@ -82,20 +81,20 @@ async function runParts(
   setFlagsFromString(NO_PRETENURING);
   let contexts: readonly BootContext[];
   try {
-    contexts = prepareAll(parts);
+    contexts = prepareContexts(parts);
   } catch (error) {
-    if (error instanceof ConfigurationError) return refuseStart(error.message, EXIT.configuration);
+    if (error instanceof ConfigurationError) return exitWithText(error.message, EXIT.configuration);
     throw error;
   }
   const latest = (): readonly BootContext[] => contexts;
-  process.on('uncaughtException', (error) => failBoot(contexts, error));
+  process.on('uncaughtException', (error) => logAndExit(contexts, error));
   try {
     const stopTracing = await startTracingIfConfigured(contexts);
     if (parts.every((part) => part.staysRunning)) {
       stopOnSignals(latest, stopTracing);
-      const begin = () => serveAll(parts, (contexts = prepareAll(parts, contexts)));
-      renewOnRequest(latest, begin, (error) => failBoot(contexts, error));
-      return await serveAll(parts, contexts);
+      const begin = () => serveParts(parts, (contexts = prepareContexts(parts, contexts)));
+      renewOnRequest(latest, begin, (error) => logAndExit(contexts, error));
+      return await serveParts(parts, contexts);
     }
     for (const { shutdown } of contexts) shutdown.addStep('close', 'tracing', stopTracing);
     const code = await use(contexts);
@@ -103,7 +102,7 @@ async function runParts(
     await Promise.all([process.stdout, process.stderr].map(waitForWrites));
     process.exit(code ?? 0);
   } catch (error) {
-    failBoot(contexts, error);
+    logAndExit(contexts, error);
   }
 }
 
@@ -111,7 +110,7 @@ async function runParts(
  * Creates the contexts of all parts. `former` are those whose loggers are kept. Errors: ConfigurationError with the
  * problems of all parts.
  */
-function prepareAll(parts: readonly ProcessPart[], former: readonly BootContext[] = []): BootContext[] {
+function prepareContexts(parts: readonly ProcessPart[], former: readonly BootContext[] = []): BootContext[] {
   const problems: string[] = [];
   const contexts = parts.flatMap((part, index) => {
     try {
@@ -127,12 +126,14 @@ function prepareAll(parts: readonly ProcessPart[], former: readonly BootContext[
 }
 
 /** Serves all parts, and reports to the parent over IPC when the last of them is ready. */
-async function serveAll(parts: readonly ProcessPart[], contexts: readonly BootContext[]): Promise<void> {
+async function serveParts(parts: readonly ProcessPart[], contexts: readonly BootContext[]): Promise<void> {
   const isTogether = parts.length > 1;
   const messages = await Promise.all(
     contexts.map((context, index) => {
       const start = () => serveProcess((parts[index] as ProcessPart).definition, context);
-      return isTogether ? runAs(context, () => start().catch((error: unknown) => failBoot([context], error))) : start();
+      return isTogether
+        ? runAs(context, () => start().catch((error: unknown) => logAndExit([context], error)))
+        : start();
     }),
   );
   const [message] = messages;
@@ -144,7 +145,7 @@ function waitForWrites(stream: NodeJS.WriteStream): Promise<void> {
   return new Promise((resolve) => stream.write('', () => resolve()));
 }
 
-function parseRoles(definition: ProcessDefinition, args: readonly string[]): Role[] {
+function parseRoles(definition: ProcessDefinition, args: readonly string[]): ProcessRole[] {
   const { http, worker, migrate, commands = {} } = definition;
   const serving = { all: http ?? worker, api: http, worker };
   return [
@@ -157,9 +158,7 @@ function parseRoles(definition: ProcessDefinition, args: readonly string[]): Rol
   ];
 }
 
-/**
- * Starts tracing, once for the life of the process. Shape: the result sends remaining spans and stops it.
- */
+/** Starts tracing, once for the life of the process. Returns a function that sends remaining spans and stops it. */
 async function startTracingIfConfigured(contexts: readonly BootContext[]): Promise<() => Promise<void>> {
   const traced = contexts.find((context) => context.settings(platformSettings).otlpEndpoint !== null);
   if (!traced) return () => Promise.resolve();
@@ -179,7 +178,7 @@ function usageText(definition: ProcessDefinition, name: string): string {
 }
 
 /** Logs an error for the definition that it belongs to, and ends the process. */
-function failBoot(contexts: readonly RunningProcess[], error: unknown): void {
+function logAndExit(contexts: readonly RunningProcess[], error: unknown): void {
   const context = runningProcess() ?? contexts[0];
   const { code, syscall, port } = (error ?? {}) as { code?: string; syscall?: string; port?: number };
   if (code === 'EADDRINUSE' && syscall === 'listen') {
@@ -190,7 +189,7 @@ function failBoot(contexts: readonly RunningProcess[], error: unknown): void {
   process.exit(EXIT.failed);
 }
 
-function refuseStart(text: string, code: number): void {
+function exitWithText(text: string, code: number): void {
   process.stderr.write(`${text}\n`);
   process.exit(code);
 }

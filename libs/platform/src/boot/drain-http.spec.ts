@@ -63,7 +63,7 @@ describe('draining an HTTP server', () => {
   });
 
   it('sends `Connection: close` before it refuses connections, so that a busy client loses no request', async () => {
-    const replicas = await Promise.all([replica(shutdown), replica(null)]);
+    const replicas = await Promise.all([startReplica(shutdown), startReplica(null)]);
     let ready = 0;
     // As a load balancer does: new connections go to the ready replica.
     const balanced = new Agent({ keepAlive: true, maxSockets: WRITERS });
@@ -71,9 +71,9 @@ describe('draining an HTTP server', () => {
     const failures: unknown[] = [];
     let isOver = false;
     const writers = Array.from({ length: WRITERS }, async () => {
-      while (!isOver) await post(balanced).catch((error: unknown) => failures.push(error));
+      while (!isOver) await sendPost(balanced).catch((error: unknown) => failures.push(error));
     });
-    while ((await connections(replicas[0])) < WRITERS) await new Promise(setImmediate);
+    while ((await countConnections(replicas[0])) < WRITERS) await new Promise(setImmediate);
     ready = 1;
     await shutdown.runAnnouncement();
     // The product waits seconds; here each connection gets its answer first.
@@ -90,13 +90,13 @@ describe('draining an HTTP server', () => {
     const first = await ask();
     first.response.end('x');
     await bodyOf(first.answer);
-    expect(await connections(server)).toBe(1);
+    expect(await countConnections(server)).toBe(1);
     expect(await shutdown.runAll()).toBe(true);
     await expectNoConnections(server);
   });
 });
 
-function connections(server: Server): Promise<number> {
+function countConnections(server: Server): Promise<number> {
   return new Promise((resolve, reject) =>
     server.getConnections((error, count) => (error ? reject(error) : resolve(count))),
   );
@@ -104,11 +104,11 @@ function connections(server: Server): Promise<number> {
 
 /** Waits until there are none, bounded by jest's timeout. */
 async function expectNoConnections(server: Server): Promise<void> {
-  while ((await connections(server)) > 0) await new Promise((resolve) => setTimeout(resolve, 5));
+  while ((await countConnections(server)) > 0) await new Promise((resolve) => setTimeout(resolve, 5));
 }
 
 /** A server that answers every request, with or without a shutdown order. */
-async function replica(shutdown: ShutdownOrder | null): Promise<Server> {
+async function startReplica(shutdown: ShutdownOrder | null): Promise<Server> {
   const server = createServer({ keepAliveTimeout: 60_000 }, (asked, response) => {
     asked.resume().on('end', () => response.end('done'));
   });
@@ -122,7 +122,7 @@ function portOf(server: Server): number {
   return (server.address() as AddressInfo).port;
 }
 
-async function post(agent: Agent): Promise<void> {
+async function sendPost(agent: Agent): Promise<void> {
   const asked = request({ host: '127.0.0.1', method: 'POST', agent });
   asked.end('text');
   const [answer] = (await once(asked, 'response')) as [IncomingMessage];

@@ -15,12 +15,12 @@ export const KEPT_IDLE_MS = 3000;
  * Source: reference reliability 6.4.
  */
 export function drainHttpServer(server: Server, shutdown: ShutdownOrder): void {
-  const inFlight = new InFlight();
+  const inFlight = new InFlightResponses();
   let isStopping = false;
   let drained = (): void => undefined;
   server.prependListener('request', (_: IncomingMessage, response: ServerResponse) => {
     const place = inFlight.addResponse(response);
-    if (isStopping) setConnectionClose(response);
+    if (isStopping) askToCloseConnection(response);
     response.once('close', () => {
       inFlight.removeResponse(place);
       if (isStopping && inFlight.count === 0) drained();
@@ -28,7 +28,7 @@ export function drainHttpServer(server: Server, shutdown: ShutdownOrder): void {
   });
   shutdown.addStep('announce', 'HTTP answers', () => {
     isStopping = true;
-    for (const response of inFlight.openResponses()) setConnectionClose(response);
+    for (const response of inFlight.openResponses()) askToCloseConnection(response);
     return Promise.resolve();
   });
   shutdown.addStep('stop-accepting', 'HTTP listener', () => {
@@ -48,7 +48,7 @@ export function drainHttpServer(server: Server, shutdown: ShutdownOrder): void {
  * and each table references the next: once one of them is in the old generation, all later ones stay until the next
  * full collection, with every request in them. Source: docs/performance.md 5.17.
  */
-class InFlight {
+class InFlightResponses {
   private readonly places: (ServerResponse | null)[] = [];
   private readonly unused: number[] = [];
 
@@ -74,6 +74,6 @@ class InFlight {
 }
 
 /** Asks the client to close the connection after this answer. */
-function setConnectionClose(response: ServerResponse): void {
+function askToCloseConnection(response: ServerResponse): void {
   if (!response.headersSent) response.setHeader('connection', 'close');
 }

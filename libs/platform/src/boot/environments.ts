@@ -14,10 +14,10 @@ export interface Environments {
 }
 
 /**
- * Separates the environments of several processes, which the supervisor packs into one. Shape: `ESTATE_ENVIRONMENTS`
- * is a JSON object with the variables of each process by name; all other variables are common. The variable is deleted
- * from `env`, so that child processes do not inherit keys. Each instance id, configured or default, ends with the name
- * of the process, because all definitions share one process id.
+ * Separates the environments of several processes, which the supervisor packs into one. `ESTATE_ENVIRONMENTS` is a JSON
+ * object with the variables of each process by name; all other variables are common. The variable is deleted from
+ * `env`, so that child processes do not inherit keys. Each instance id, configured or default, ends with the name of
+ * the process, because all definitions share one process id.
  * Errors: ConfigurationError without the variable, which only the supervisor sets.
  * Source: ADR 0197.
  */

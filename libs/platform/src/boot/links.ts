@@ -2,12 +2,12 @@
 export class Links {
   private readonly base: string;
 
-  /** Shape: `externalUrl` as `ROOKERY_EXTERNAL_URL`, with or without a slash at its end; may have a path. */
+  /** `externalUrl` is the value of `ROOKERY_EXTERNAL_URL`, with or without a slash at its end. It may have a path. */
   constructor(externalUrl: string) {
     this.base = externalUrl.replace(/\/+$/, '');
   }
 
-  /** `{base}/x`. Shape: `path` is already encoded; a leading slash makes no difference. */
+  /** Returns `{base}/x`. `path` is already encoded; a leading slash makes no difference. */
   webUrl(path: string): string {
     return `${this.base}/${path.replace(/^\/+/, '')}`;
   }

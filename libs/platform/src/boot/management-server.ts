@@ -9,7 +9,7 @@ export interface ManagementServer {
   readonly port: number;
   close(): Promise<void>;
 }
-interface Reply {
+interface ManagementReply {
   readonly status: number;
   readonly contentType: string;
   readonly body: string;
@@ -31,7 +31,7 @@ export async function startManagementServer(o: {
   const server = createServer(
     { requestTimeout: 5000, headersTimeout: 5000, keepAliveTimeout: 5000 },
     (request, response) => {
-      void answerRequest(request, o).then(
+      void replyToManagementRequest(request, o).then(
         (reply) => sendReply(request, response, reply),
         () => sendReply(request, response, jsonReply(500, { status: 'failed' })),
       );
@@ -43,10 +43,10 @@ export async function startManagementServer(o: {
   return { port: (server.address() as AddressInfo).port, close: () => closeServer(server) };
 }
 
-async function answerRequest(
+async function replyToManagementRequest(
   request: IncomingMessage,
   o: { readiness: Readiness; metrics: Metrics; outages: Outages },
-): Promise<Reply> {
+): Promise<ManagementReply> {
   if (request.method !== 'GET' && request.method !== 'HEAD') return jsonReply(405, { status: 'method not allowed' });
   switch (request.url?.split('?', 1)[0]) {
     case '/-/health/live':
@@ -64,11 +64,11 @@ async function answerRequest(
   }
 }
 
-function jsonReply(status: number, body: object): Reply {
+function jsonReply(status: number, body: object): ManagementReply {
   return { status, contentType: 'application/json', body: JSON.stringify(body) };
 }
 
-function sendReply(request: IncomingMessage, response: ServerResponse, reply: Reply): void {
+function sendReply(request: IncomingMessage, response: ServerResponse, reply: ManagementReply): void {
   response.writeHead(reply.status, {
     'content-type': reply.contentType,
     'content-length': Buffer.byteLength(reply.body),

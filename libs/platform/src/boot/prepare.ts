@@ -28,8 +28,8 @@ export interface ProcessPart {
 }
 
 /**
- * Reads the settings of a part and creates its context. Shape: `kept` is the existing log when the process restarts in
- * place. Errors: ConfigurationError.
+ * Reads the settings of a part and creates its context. `kept` is the existing log when the process restarts in place.
+ * Errors: ConfigurationError.
  */
 export function prepareContext(
   { definition, role, staysRunning, env, neighbours }: ProcessPart,
@@ -37,7 +37,7 @@ export function prepareContext(
 ): BootContext {
   const values: SettingsValues = readSettings([platformSettings, ...definition.settings], env);
   const platform = pickSettings(values, platformSettings);
-  refuseForeignKeys(definition.name, platform);
+  refuseKeysOfOthers(definition.name, platform);
   const isCommand = !staysRunning && role !== 'migrate';
   const logger =
     kept ??
@@ -71,7 +71,7 @@ export function prepareContext(
       const root = await definition.module();
       return 'forRoot' in root ? root.forRoot(values) : root;
     },
-    application: () => (application ??= createStandalone(context)),
+    application: () => (application ??= createStandaloneApp(context)),
   };
   return context;
 }
@@ -81,7 +81,7 @@ export function prepareContext(
  * keys worthless.
  * Source: reference reliability 6.1; ADR 0170.
  */
-function refuseForeignKeys(name: string, keys: SettingsOf<typeof platformSettings>): void {
+function refuseKeysOfOthers(name: string, keys: SettingsOf<typeof platformSettings>): void {
   const problems: string[] = [];
   if (name !== 'gateway' && parseContextKeys(keys.contextKeys).reachesBeyond(name)) {
     problems.push(
@@ -96,7 +96,7 @@ function refuseForeignKeys(name: string, keys: SettingsOf<typeof platformSetting
   if (problems.length > 0) throw new ConfigurationError(problems);
 }
 
-async function createStandalone(context: BootContext): Promise<INestApplicationContext> {
+async function createStandaloneApp(context: BootContext): Promise<INestApplicationContext> {
   const { NestFactory } = await import('@nestjs/core');
   const module = await context.rootModule();
   const app = await NestFactory.createApplicationContext(module, { logger: context.nestLogger, abortOnError: false });

@@ -80,7 +80,9 @@ export interface WorkerStep {
 /** Migrates the database to the newest schema; run as a job of its own, never inside a replica's boot. */
 export type MigrateStep = (context: BootContext) => Promise<void>;
 
-/** An operator's command. Shape: `args` are the words after the command's name; returns the exit code, 0 when void. */
+/**
+ * An operator's command. `args` are the words after the command's name. `run` returns the exit code, or nothing for 0.
+ */
 export interface Command {
   /** One sentence, shown in the usage text. */
   readonly about: string;

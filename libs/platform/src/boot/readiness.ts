@@ -1,9 +1,11 @@
-/** Answer of the readiness endpoint. Shape: `reasons` by name of the check; empty when ready. */
+/**
+ * Answer of the readiness endpoint. Maps the name of each failed check to its reason; `reasons` is empty when ready.
+ */
 export interface ReadinessReport {
   readonly ready: boolean;
   readonly reasons: Readonly<Record<string, string>>;
 }
-type Check = () => Promise<string | null> | string | null;
+type ReadinessCheck = () => Promise<string | null> | string | null;
 
 /** A check that takes longer counts as failed. Units: milliseconds. */
 const CHECK_LIMIT_MS = 2000;
@@ -13,12 +15,10 @@ const CHECK_LIMIT_MS = 2000;
  * it, since writes wait in the outbox while it is away. Source: reference reliability 4.3, 6.4.
  */
 export class Readiness {
-  private readonly checks = new Map<string, Check>();
+  private readonly checks = new Map<string, ReadinessCheck>();
 
-  /**
-   * Adds a check. Shape: it returns null when ready, else the reason, without secrets. A thrown error is a reason too.
-   */
-  addCheck(name: string, check: Check): void {
+  /** Adds a check. It returns null when ready, else the reason, without secrets. A thrown error is a reason too. */
+  addCheck(name: string, check: ReadinessCheck): void {
     this.checks.set(name, check);
   }
 
@@ -29,14 +29,14 @@ export class Readiness {
 
   async runChecks(): Promise<ReadinessReport> {
     const outcomes = await Promise.all(
-      [...this.checks].map(async ([name, check]) => [name, await runCheck(check)] as const),
+      [...this.checks].map(async ([name, check]) => [name, await runCheckInTime(check)] as const),
     );
     const reasons = Object.fromEntries(outcomes.filter((outcome): outcome is [string, string] => outcome[1] !== null));
     return { ready: Object.keys(reasons).length === 0, reasons };
   }
 }
 
-async function runCheck(check: Check): Promise<string | null> {
+async function runCheckInTime(check: ReadinessCheck): Promise<string | null> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<string>((resolve) => {
     timer = setTimeout(() => resolve(`no answer within ${CHECK_LIMIT_MS} ms`), CHECK_LIMIT_MS);

@@ -10,11 +10,12 @@ export interface RestingMessage {
 }
 
 /**
- * Lets the parent that started this process over IPC replace its data: at `rest` everything is closed as at a stop, at
- * `resume` everything is created again. Only code, log and tracing stay in memory, so the result is as good as a new
+ * Lets the parent that started this process over IPC replace its data. At `rest` everything is closed as at a stop, and
+ * at `resume` everything is created again. Only code, log and tracing stay in memory, so the result is as good as a new
  * process in a fraction of the time. Without such a parent (containers, clusters) there are no such requests.
- * Shape: `latest` returns the current contexts, of which the first closes before the others; `begin` starts again;
- * `failed` gets an error of `rest` or `resume` and ends the process, so that its parent starts another.
+ *
+ * `latest` returns the current contexts, of which the first closes before the others. `begin` starts again. `failed`
+ * gets an error of `rest` or `resume` and ends the process, so that its parent starts another.
  * Source: docs/reference/reliability.md 6.5.
  */
 export function renewOnRequest(

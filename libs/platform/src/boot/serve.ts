@@ -29,9 +29,9 @@ export async function serveProcess(definition: ProcessDefinition, context: BootC
   });
   context.shutdown.addStep('close', 'management server', () => management.close());
 
-  const port = await startSteps(definition, context);
+  const port = await startHttpAndWorker(definition, context);
   context.readiness.removeCheck('boot');
-  if (!(await becomesReady(context))) return null;
+  if (!(await waitUntilReady(context))) return null;
   const message: ReadyMessage = { type: 'ready', port, managementPort: management.port };
   const memoryMb = Math.round(process.memoryUsage.rss() / 2 ** 20);
   context.logger.info({ ...message, role: context.role, ms: Math.round(performance.now()), memoryMb }, 'ready');
@@ -39,12 +39,12 @@ export async function serveProcess(definition: ProcessDefinition, context: BootC
 }
 
 /** Starts HTTP and worker. Returns the port of the API, null without one. */
-async function startSteps(definition: ProcessDefinition, context: BootContext): Promise<number | null> {
+async function startHttpAndWorker(definition: ProcessDefinition, context: BootContext): Promise<number | null> {
   const http = context.role === 'worker' ? undefined : definition.http;
   const worker = context.role === 'api' ? undefined : definition.worker;
   if (http) {
     const app = await http.create(context);
-    closeLast(app, context);
+    closeAtShutdown(app, context);
     await worker?.connect(app, context);
     await app.init();
     await worker?.start(app, context);
@@ -52,18 +52,18 @@ async function startSteps(definition: ProcessDefinition, context: BootContext): 
   }
   if (worker) {
     const app = await worker.create(context);
-    closeLast(app, context);
+    closeAtShutdown(app, context);
     await worker.start(app, context);
   }
   return null;
 }
 
-function closeLast(app: INestApplicationContext, context: BootContext): void {
+function closeAtShutdown(app: INestApplicationContext, context: BootContext): void {
   context.shutdown.addStep('close', 'application', () => app.close());
 }
 
 /** Waits for readiness. Returns false if the shutdown begins first. */
-async function becomesReady(context: BootContext): Promise<boolean> {
+async function waitUntilReady(context: BootContext): Promise<boolean> {
   for (let wait = READY_POLL_MS.first; !context.shutdown.hasBegun; wait = Math.min(wait * 2, READY_POLL_MS.most)) {
     if ((await context.readiness.runChecks()).ready) return true;
     await pause(wait);

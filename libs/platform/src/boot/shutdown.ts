@@ -1,7 +1,7 @@
 import type { Logger } from '../observability/logger';
 
 export type ShutdownPhase = 'announce' | 'stop-accepting' | 'drain' | 'close';
-interface Step {
+interface ShutdownStep {
   readonly phase: ShutdownPhase;
   readonly name: string;
   readonly run: () => Promise<void>;
@@ -15,7 +15,7 @@ interface Step {
  * Source: reference reliability 6.4.
  */
 export class ShutdownOrder {
-  private readonly steps: Step[] = [];
+  private readonly steps: ShutdownStep[] = [];
   private readonly open = new Set<string>();
   private running: Promise<boolean> | undefined;
   private announced: Promise<boolean> | undefined;
@@ -41,7 +41,7 @@ export class ShutdownOrder {
    * still served. Resolves to whether every step succeeded.
    */
   runAnnouncement(): Promise<boolean> {
-    this.announced ??= this.runConcurrently('announce');
+    this.announced ??= this.runPhaseConcurrently('announce');
     return this.announced;
   }
 
@@ -53,23 +53,23 @@ export class ShutdownOrder {
 
   private async runPhases(): Promise<boolean> {
     const announced = await this.runAnnouncement();
-    const stopped = await this.runConcurrently('stop-accepting');
-    const drained = await this.runConcurrently('drain');
+    const stopped = await this.runPhaseConcurrently('stop-accepting');
+    const drained = await this.runPhaseConcurrently('drain');
     let closed = true;
     for (const step of this.stepsInPhase('close').reverse()) closed = (await this.attemptStep(step)) && closed;
     return announced && stopped && drained && closed;
   }
 
-  private async runConcurrently(phase: ShutdownPhase): Promise<boolean> {
+  private async runPhaseConcurrently(phase: ShutdownPhase): Promise<boolean> {
     const outcomes = await Promise.all(this.stepsInPhase(phase).map((step) => this.attemptStep(step)));
     return outcomes.every(Boolean);
   }
 
-  private stepsInPhase(phase: ShutdownPhase): Step[] {
+  private stepsInPhase(phase: ShutdownPhase): ShutdownStep[] {
     return this.steps.filter((step) => step.phase === phase);
   }
 
-  private async attemptStep(step: Step): Promise<boolean> {
+  private async attemptStep(step: ShutdownStep): Promise<boolean> {
     const startedAt = performance.now();
     this.open.add(step.name);
     try {

@@ -37,7 +37,7 @@ export class InternalRefusal extends Error {
 
 /**
  * Client for one POST route of another service. A call ends at the deadline of the request on whose behalf it runs.
- * Shape: question and answer as in the contract of the path. Source: ADR 0170.
+ * `Question` and `Answer` are those of the contract of the path. Source: ADR 0170.
  */
 export class InternalRouteClient<Question extends object, Answer> {
   private readonly connection: Dispatcher;
@@ -59,8 +59,8 @@ export class InternalRouteClient<Question extends object, Answer> {
 
   /** Errors: a plain Error without an answer in time, InternalRefusal for an answer other than 200. */
   async ask(question: Question): Promise<Answer> {
-    const waitMs = this.waitMs();
-    return (await (await this.post(question, waitMs, AbortSignal.timeout(waitMs))).json()) as Answer;
+    const waitMs = this.maxWaitNowMs();
+    return (await (await this.postQuestion(question, waitMs, AbortSignal.timeout(waitMs))).json()) as Answer;
   }
 
   /**
@@ -68,11 +68,11 @@ export class InternalRouteClient<Question extends object, Answer> {
    * ends the call. Errors: as `ask`, until the answer begins.
    */
   async open(question: Question): Promise<Readable> {
-    const waitMs = this.waitMs();
+    const waitMs = this.maxWaitNowMs();
     const late = new AbortController();
     const timer = setTimeout(() => late.abort(), waitMs);
     try {
-      return await this.post(question, waitMs, late.signal);
+      return await this.postQuestion(question, waitMs, late.signal);
     } finally {
       clearTimeout(timer);
     }
@@ -96,20 +96,20 @@ export class InternalRouteClient<Question extends object, Answer> {
         body: content,
         signal: AbortSignal.any([signal, ending.signal]),
       });
-      return (await this.readAnswer(statusCode, headers, body).then((answer) => answer.json())) as Answer;
+      return (await this.bodyOrRefusal(statusCode, headers, body).then((answer) => answer.json())) as Answer;
     } finally {
       clearTimeout(timer);
       content.destroy();
     }
   }
 
-  private waitMs(): number {
+  private maxWaitNowMs(): number {
     const { maxWaitMs, share = (leftMs) => leftMs } = this.options;
     const leftMs = share((currentWaiter()?.deadline ?? Infinity) - Date.now());
     return Math.round(Math.max(1, Math.min(maxWaitMs, leftMs)));
   }
 
-  private async post(question: Question, waitMs: number, signal: AbortSignal) {
+  private async postQuestion(question: Question, waitMs: number, signal: AbortSignal) {
     const { statusCode, headers, body } = await this.connection.request({
       method: 'POST',
       path: this.path,
@@ -117,10 +117,10 @@ export class InternalRouteClient<Question extends object, Answer> {
       body: JSON.stringify(question),
       signal,
     });
-    return this.readAnswer(statusCode, headers, body);
+    return this.bodyOrRefusal(statusCode, headers, body);
   }
 
-  private async readAnswer(
+  private async bodyOrRefusal(
     status: number,
     headers: Dispatcher.ResponseData['headers'],
     body: Dispatcher.ResponseData['body'],

@@ -20,7 +20,7 @@ export class InternalRoutes {
     private readonly neighbours: Neighbours,
   ) {}
 
-  /** Opens a route. Shape: question and answer as in the contract of the path. */
+  /** Opens a route. `Question` and `Answer` are those of the contract of the path. */
   createClient<Question extends object, Answer>(
     callee: InternalCallee,
     path: InternalRouteOptions['path'],

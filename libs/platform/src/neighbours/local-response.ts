@@ -19,13 +19,13 @@ export class LocalResponse extends EventEmitter {
   readonly headers: string[] = [];
   /** Resolves to true once the answer is written, to false if it never will be. */
   readonly isAnswered: Promise<boolean>;
-  private settle: (isAnswered: boolean) => void = () => undefined;
+  private settleAnswer: (isAnswered: boolean) => void = () => undefined;
   private body = NOTHING;
   private isEnded = false;
 
   constructor() {
     super();
-    this.isAnswered = new Promise((resolve) => (this.settle = resolve));
+    this.isAnswered = new Promise((resolve) => (this.settleAnswer = resolve));
   }
 
   /** Units: bytes that the caller does not have yet. */
@@ -37,7 +37,10 @@ export class LocalResponse extends EventEmitter {
     return this.statusMessage || (STATUS_CODES[this.statusCode] ?? '');
   }
 
-  /** Shape: as ServerResponse.writeHead, with a flat list of names and values. Errors: those of Node for invalid headers. */
+  /**
+   * Has the parameters of ServerResponse.writeHead, with a flat list of names and values. Errors: those of Node for
+   * invalid headers.
+   */
   writeHead(status: number, headers: readonly string[]): this {
     const checked: string[] = [];
     for (let index = 0; index + 1 < headers.length; index += 2) {
@@ -57,7 +60,7 @@ export class LocalResponse extends EventEmitter {
     if (this.isEnded || this.destroyed) return this;
     this.isEnded = true;
     if (body !== undefined) this.body = Buffer.from(body);
-    this.settle(true);
+    this.settleAnswer(true);
     return this;
   }
 
@@ -73,7 +76,7 @@ export class LocalResponse extends EventEmitter {
   finish(): void {
     if (this.closed) return;
     this.emit('finish');
-    this.close();
+    this.emitClose();
   }
 
   /** Ends the call without the rest of its answer. */
@@ -81,8 +84,8 @@ export class LocalResponse extends EventEmitter {
     if (this.closed) return this;
     this.destroyed = true;
     this.body = NOTHING;
-    this.settle(false);
-    this.close();
+    this.settleAnswer(false);
+    this.emitClose();
     return this;
   }
 
@@ -95,7 +98,7 @@ export class LocalResponse extends EventEmitter {
     return new Promise((resolve) => this.once('close', () => resolve()));
   }
 
-  private close(): void {
+  private emitClose(): void {
     this.closed = true;
     this.emit('close');
   }

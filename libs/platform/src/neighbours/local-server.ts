@@ -7,7 +7,7 @@ import type { LocalCall, LocalCaller, LocalRequest, Neighbour, Neighbours } from
 export type LocalHandler = (response: LocalResponse, claims: ContextClaims | null) => Promise<void>;
 
 /** The shutdown of a service, as far as its local calls take part. */
-interface Shutdown {
+interface ShutdownSteps {
   addStep(phase: 'stop-accepting' | 'drain', name: string, step: () => Promise<void>): void;
 }
 
@@ -15,7 +15,7 @@ interface Shutdown {
 const CHUNK = 64 * 1024;
 
 /** The error that undici reports if a connection ends before the whole answer has arrived. */
-class IncompleteAnswer extends Error {
+class IncompleteAnswerError extends Error {
   readonly code = 'UND_ERR_SOCKET';
 }
 
@@ -27,20 +27,22 @@ class IncompleteAnswer extends Error {
 export class LocalServer implements Neighbour {
   private readonly runInServiceContext = AsyncLocalStorage.snapshot();
   private inFlight = 0;
-  private drained = (): void => undefined;
+  private resolveDrained = (): void => undefined;
 
-  /** Shape: `find` returns the handler of a request; null for requests that need HTTP. `onFailure` gets unexpected errors. */
+  /**
+   * `find` returns the handler of a request, or null for requests that need HTTP. `onFailure` gets unexpected errors.
+   */
   constructor(
     private readonly find: (request: LocalRequest) => LocalHandler | null,
     private readonly onFailure: (error: unknown) => void,
   ) {}
 
   /** Registers the service until it stops accepting requests; its shutdown then waits for the running calls. */
-  listen(service: string, neighbours: Neighbours, shutdown: Shutdown): void {
+  listen(service: string, neighbours: Neighbours, shutdown: ShutdownSteps): void {
     const remove = neighbours.register(service, this);
     shutdown.addStep('stop-accepting', 'local calls', () => Promise.resolve(remove()));
     shutdown.addStep('drain', 'local calls in flight', async () => {
-      if (this.inFlight > 0) await new Promise<void>((resolve) => (this.drained = resolve));
+      if (this.inFlight > 0) await new Promise<void>((resolve) => (this.resolveDrained = resolve));
     });
   }
 
@@ -68,7 +70,7 @@ export class LocalServer implements Neighbour {
     state.isRunning = true;
     this.inFlight += 1;
     response.once('close', () => {
-      if (response.destroyed) failCall(new IncompleteAnswer('the answer is not whole'));
+      if (response.destroyed) failCall(new IncompleteAnswerError('the answer is not whole'));
     });
     const handled = this.runInServiceContext(handler, response, claims)
       .catch((error: unknown) => this.onFailure(error))
@@ -78,7 +80,7 @@ export class LocalServer implements Neighbour {
     await handled;
     if (!response.closed) await response.whenClosed();
     this.inFlight -= 1;
-    if (this.inFlight === 0) this.drained();
+    if (this.inFlight === 0) this.resolveDrained();
   }
 }
 

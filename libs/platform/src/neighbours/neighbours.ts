@@ -12,7 +12,7 @@ export interface LocalRequest {
   readonly body: string | Buffer | null;
 }
 
-/** Receives the answer to a local call, as the handlers of undici do. Shape: `headers` has alternating names and values. */
+/** Receives the answer to a local call, as the handlers of undici do. `headers` has alternating names and values. */
 export interface LocalCaller {
   /** Called first. `abort` ends the call: `onError` then gets the reason. */
   onConnect(abort: (reason?: Error) => void): void;

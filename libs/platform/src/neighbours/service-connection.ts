@@ -59,7 +59,9 @@ export class ServiceConnection extends Dispatcher {
   }
 }
 
-/** Returns a request without a streamed body; null for others. Shape: headers are an object, as internal clients have. */
+/**
+ * Returns a request without a streamed body; null for others. `headers` must be an object, as internal clients send it.
+ */
 function toLocalRequest({ method, path, headers, body }: Dispatcher.DispatchOptions): LocalRequest | null {
   if (body !== null && body !== undefined && typeof body !== 'string') return null;
   return { method, url: path, headers: headers as IncomingHttpHeaders, body: body ?? null };

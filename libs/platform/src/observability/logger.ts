@@ -3,7 +3,7 @@ import { pino } from 'pino';
 import type { DestinationStream, Logger as Pino } from 'pino';
 import { redactLine } from './redact';
 
-/** Structured log lines. Shape: facts first, then an optional sentence: `log.info({ noteId }, 'note created')`. */
+/** Structured log lines: facts first, then an optional sentence, as in `log.info({ noteId }, 'note created')`. */
 export interface Logger {
   debug(facts: object | string, message?: string): void;
   info(facts: object | string, message?: string): void;

@@ -24,10 +24,10 @@ export class Metrics {
   private ofProcess: Registry | undefined;
 
   counter(name: string, help: string, labels: readonly string[] = []): Counter {
-    return this.createOnce(
+    return this.findOrCreateMetric(
       name,
-      loadProm().Counter,
-      () => new (loadProm().Counter)({ name, help, labelNames: labels, registers: [this.registry] }),
+      loadPromClient().Counter,
+      () => new (loadPromClient().Counter)({ name, help, labelNames: labels, registers: [this.registry] }),
     );
   }
 
@@ -36,8 +36,8 @@ export class Metrics {
    * returns the totals since the process began.
    */
   total(name: string, help: string, labels: readonly string[], read: () => readonly Total[]): Counter {
-    return this.createOnce(name, loadProm().Counter, () => {
-      const counter: Counter = new (loadProm().Counter)({
+    return this.findOrCreateMetric(name, loadPromClient().Counter, () => {
+      const counter: Counter = new (loadPromClient().Counter)({
         name,
         help,
         labelNames: labels,
@@ -62,8 +62,8 @@ export class Metrics {
     labels: readonly string[] = [],
     collect?: (gauge: Gauge) => void | Promise<void>,
   ): Gauge {
-    return this.createOnce(name, loadProm().Gauge, () => {
-      const gauge: Gauge = new (loadProm().Gauge)({
+    return this.findOrCreateMetric(name, loadPromClient().Gauge, () => {
+      const gauge: Gauge = new (loadPromClient().Gauge)({
         name,
         help,
         labelNames: labels,
@@ -76,11 +76,11 @@ export class Metrics {
 
   /** A histogram. Units: `buckets` in the unit of the metric, upper bounds, inclusive. */
   histogram(name: string, help: string, labels: readonly string[] = [], buckets?: readonly number[]): Histogram {
-    return this.createOnce(
+    return this.findOrCreateMetric(
       name,
-      loadProm().Histogram,
+      loadPromClient().Histogram,
       () =>
-        new (loadProm().Histogram)({
+        new (loadPromClient().Histogram)({
           name,
           help,
           labelNames: labels,
@@ -126,10 +126,10 @@ export class Metrics {
   }
 
   private get registry(): Registry {
-    return (this.known ??= new (loadProm().Registry)());
+    return (this.known ??= new (loadPromClient().Registry)());
   }
 
-  private createOnce<T>(name: string, kind: new (...args: never[]) => T, make: () => T): T {
+  private findOrCreateMetric<T>(name: string, kind: new (...args: never[]) => T, make: () => T): T {
     const known = this.registry.getSingleMetric(name);
     if (known === undefined) return make();
     if (!(known instanceof kind)) throw new Error(`metric ${name} exists as another kind`);
@@ -142,12 +142,12 @@ let ofProcess: Registry | undefined;
 /** Its observers run until the process ends, so a restart in place must not create them twice. */
 function processRegistry(): Registry {
   if (ofProcess) return ofProcess;
-  ofProcess = new (loadProm().Registry)();
-  loadProm().collectDefaultMetrics({ register: ofProcess, eventLoopMonitoringPrecision: LOOP_TIMER_MS });
+  ofProcess = new (loadPromClient().Registry)();
+  loadPromClient().collectDefaultMetrics({ register: ofProcess, eventLoopMonitoringPrecision: LOOP_TIMER_MS });
   return ofProcess;
 }
 
-function loadProm(): typeof import('prom-client') {
+function loadPromClient(): typeof import('prom-client') {
   // eslint-disable-next-line @typescript-eslint/no-require-imports -- synchronous and on demand
   return require('prom-client') as typeof import('prom-client');
 }

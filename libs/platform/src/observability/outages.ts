@@ -24,7 +24,7 @@ export class Outages {
     );
   }
 
-  /** Records an outage. Shape: `facts` for the log line: the request's id, the error behind it. */
+  /** Records an outage. `facts` are for the log line: the request's id, the error behind it. */
   recordOutage(reason: UnavailableReason, facts: object = {}): void {
     this.counts.set(reason, (this.counts.get(reason) ?? 0) + 1);
     const waiting = this.leftOut.get(reason);
@@ -33,17 +33,17 @@ export class Outages {
       return;
     }
     this.writeLog({ ...facts, reason }, `answered that something is unavailable: ${reason}`);
-    this.countQuietly(reason);
+    this.countUntilQuiet(reason);
   }
 
-  private countQuietly(reason: UnavailableReason): void {
+  private countUntilQuiet(reason: UnavailableReason): void {
     this.leftOut.set(reason, 0);
     setTimeout(() => {
       const leftOut = this.leftOut.get(reason) ?? 0;
       this.leftOut.delete(reason);
       if (leftOut === 0) return;
       this.writeLog({ reason, leftOut }, `answered that something is unavailable: ${reason}, ${leftOut} times more`);
-      this.countQuietly(reason);
+      this.countUntilQuiet(reason);
     }, QUIET_MS).unref();
   }
 

@@ -11,9 +11,10 @@ const INSTRUMENTATIONS = 'http,pg,undici,nestjs-core';
  * Starts OpenTelemetry, which reads `OTEL_*` itself. Purpose: the SDK costs half a second and tens of megabytes, so it
  * is loaded only if a collector is configured. Must run before the root module is imported, or its libraries are not
  * traced.
- * Shape: the result stops it and sends remaining spans. The SDK is started here instead of by its register hook, since
- * the hook handles SIGTERM. `current` returns the service whose code runs, where one process holds several: each span
- * then belongs to that service. Source: ADR 0011, 0197.
+ *
+ * Returns a function that sends remaining spans and stops it. The SDK is started here instead of by its register hook,
+ * since the hook handles SIGTERM. If one process holds several services, `current` returns the service whose code runs:
+ * each span then belongs to that service. Source: ADR 0011, 0197.
  */
 export async function startTracing(service: string, current?: () => string | null): Promise<() => Promise<void>> {
   process.env['OTEL_NODE_ENABLED_INSTRUMENTATIONS'] ??= INSTRUMENTATIONS;
@@ -35,7 +36,7 @@ export async function startTracing(service: string, current?: () => string | nul
   if (current) {
     const named = (name: string) => resources.resourceFromAttributes({ 'service.name': `rookery-${name}` });
     const provider = api.trace.getTracerProvider() as ProxyTracerProvider;
-    provider.setDelegate(spansByService(provider.getDelegate(), current, named));
+    provider.setDelegate(withServiceResources(provider.getDelegate(), current, named));
   }
   return () => sdk.shutdown();
 }
@@ -49,7 +50,7 @@ export function activeTraceId(): string | undefined {
  * A provider whose spans have the resource of the service that started them; the SDK has one resource for the whole
  * process, and exporters group spans by resource.
  */
-function spansByService(
+function withServiceResources(
   provider: TracerProvider,
   current: () => string | null,
   resourceOf: (service: string) => Resource,

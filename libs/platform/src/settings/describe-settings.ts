@@ -19,8 +19,8 @@ export interface SettingDescription {
 }
 
 /**
- * Describes settings for the generated configuration document.
- * Shape: in the order of declaration; a variable that several areas declare appears once for each area.
+ * Describes settings for the generated configuration document, in the order of declaration. A variable that several
+ * areas declare appears once for each area.
  */
 export function describeSettings(definitions: readonly SettingsDefinition[]): SettingDescription[] {
   return [...new Set(definitions)].flatMap((definition) =>

@@ -18,14 +18,14 @@ export interface SettingField<T> {
   read(text: string): { readonly value: T } | { readonly problem: string };
 }
 
-interface SettingDescription {
+interface SettingOptions {
   /** One sentence. */
   readonly about: string;
   /** Default: from the suffix of the name (`_MS`, `_BYTES`, `_COUNT` …). */
   readonly unit?: string;
 }
 /** A null default makes the setting optional: its value is null when absent. */
-type Value<T, D> = [D] extends [null] ? T | null : T;
+type SettingValue<T, D> = [D] extends [null] ? T | null : T;
 
 const UNITS: Readonly<Record<string, string>> = {
   MS: 'milliseconds',
@@ -41,7 +41,7 @@ const UNITS: Readonly<Record<string, string>> = {
 function createField<T>(
   env: string,
   type: SettingField<T>['type'],
-  o: SettingDescription & { readonly default?: T | undefined },
+  o: SettingOptions & { readonly default?: T | undefined },
   read: SettingField<T>['read'],
   more: { allowed?: string | undefined; defaultText?: string | undefined } = {},
 ): SettingField<T> {
@@ -51,7 +51,7 @@ function createField<T>(
     type,
     about: o.about,
     fallback: hasDefault ? () => o.default as T : undefined,
-    defaultText: more.defaultText ?? (hasDefault ? showValue(o.default) : undefined),
+    defaultText: more.defaultText ?? (hasDefault ? formatValue(o.default) : undefined),
     unit: o.unit ?? UNITS[env.slice(env.lastIndexOf('_') + 1)],
     allowed: more.allowed,
     isSecret: type === 'secret',
@@ -59,7 +59,7 @@ function createField<T>(
   };
 }
 
-function showValue(value: unknown): string {
+function formatValue(value: unknown): string {
   if (value === null || value === '') return '';
   if (typeof value === 'boolean') return value ? 'on' : 'off';
   return String(value);
@@ -101,8 +101,8 @@ export const setting = {
   /** A whole number, bounds inclusive. */
   int<D extends number | null = number>(
     env: string,
-    o: SettingDescription & { readonly default?: D; readonly min?: number; readonly max?: number },
-  ): SettingField<Value<number, D>> {
+    o: SettingOptions & { readonly default?: D; readonly min?: number; readonly max?: number },
+  ): SettingField<SettingValue<number, D>> {
     const allowed = rangeText(o.min, o.max);
     return createField<number | null>(
       env,
@@ -115,24 +115,24 @@ export const setting = {
         return fits ? { value } : { problem: `is out of range (${allowed})` };
       },
       { allowed },
-    ) as SettingField<Value<number, D>>;
+    ) as SettingField<SettingValue<number, D>>;
   },
 
   /** `computed` is a default computed at start, with its description for the documentation. */
   text<D extends string | null = string>(
     env: string,
-    o: SettingDescription & {
+    o: SettingOptions & {
       readonly default?: D;
       readonly computed?: { readonly about: string; readonly value: () => string };
     },
-  ): SettingField<Value<string, D>> {
+  ): SettingField<SettingValue<string, D>> {
     const plain = createField<string | null>(env, 'text', o, (text) => ({ value: text }));
     const made = o.computed ? { ...plain, fallback: o.computed.value, defaultText: o.computed.about } : plain;
-    return made as SettingField<Value<string, D>>;
+    return made as SettingField<SettingValue<string, D>>;
   },
 
   /** on/off, true/false, 1/0, yes/no. */
-  flag(env: string, o: SettingDescription & { readonly default: boolean }): SettingField<boolean> {
+  flag(env: string, o: SettingOptions & { readonly default: boolean }): SettingField<boolean> {
     return createField<boolean>(
       env,
       'flag',
@@ -148,7 +148,7 @@ export const setting = {
   choice<const V extends readonly string[]>(
     env: string,
     values: V,
-    o: SettingDescription & { readonly default: V[number] },
+    o: SettingOptions & { readonly default: V[number] },
   ): SettingField<V[number]> {
     return createField<V[number]>(
       env,
@@ -160,7 +160,7 @@ export const setting = {
   },
 
   /** Ids, comma-separated as in a `list`. */
-  ids(env: string, o: SettingDescription & { readonly default: readonly number[] }): SettingField<readonly number[]> {
+  ids(env: string, o: SettingOptions & { readonly default: readonly number[] }): SettingField<readonly number[]> {
     return createField<readonly number[]>(
       env,
       'list',
@@ -180,7 +180,7 @@ export const setting = {
    */
   list(
     env: string,
-    o: SettingDescription & {
+    o: SettingOptions & {
       readonly default: readonly string[];
       readonly check?: (items: readonly string[]) => string | null;
     },
@@ -200,12 +200,12 @@ export const setting = {
 
   /**
    * An absolute URL; a slash at its end is removed. May contain credentials (`postgres://…`), which are never printed.
-   * Shape: with `orNone` the word `none` means that there is no such server; the value is null then.
+   * With `orNone` the word `none` means that there is no such server; the value is null then.
    */
   url<D extends string | null = string, N extends boolean = false>(
     env: string,
-    o: SettingDescription & { readonly default?: D; readonly protocols?: readonly string[]; readonly orNone?: N },
-  ): SettingField<N extends true ? string | null : Value<string, D>> {
+    o: SettingOptions & { readonly default?: D; readonly protocols?: readonly string[]; readonly orNone?: N },
+  ): SettingField<N extends true ? string | null : SettingValue<string, D>> {
     return createField<string | null>(env, 'url', o, (text) => {
       if (o.orNone && text === 'none') return { value: null };
       if (!URL.canParse(text)) return { problem: 'is not an absolute URL' };
@@ -214,11 +214,11 @@ export const setting = {
         return { problem: `is not a URL of ${o.protocols.join(' or ')}` };
       }
       return { value: text.replace(/\/+$/, '') };
-    }) as SettingField<N extends true ? string | null : Value<string, D>>;
+    }) as SettingField<N extends true ? string | null : SettingValue<string, D>>;
   },
 
   /** A schedule: minute, hour, day, month, day of the week, in UTC. */
-  cron(env: string, o: SettingDescription & { readonly default: string }): SettingField<string> {
+  cron(env: string, o: SettingOptions & { readonly default: string }): SettingField<string> {
     return createField<string>(
       env,
       'cron',
@@ -229,16 +229,16 @@ export const setting = {
   },
 
   /**
-   * A text that is never printed; `<env>_FILE` may name a file that contains it instead.
-   * Shape: `check` returns a problem ("is …", without the value) or null.
+   * A text that is never printed; `<env>_FILE` may name a file that contains it instead. `check` returns a problem ("is
+   * …", without the value) or null.
    */
   secret<D extends string | null = string>(
     env: string,
-    o: SettingDescription & { readonly default?: D; readonly check?: (text: string) => string | null },
-  ): SettingField<Value<string, D>> {
+    o: SettingOptions & { readonly default?: D; readonly check?: (text: string) => string | null },
+  ): SettingField<SettingValue<string, D>> {
     return createField<string | null>(env, 'secret', o, (text) => {
       const problem = o.check?.(text) ?? null;
       return problem === null ? { value: text } : { problem };
-    }) as SettingField<Value<string, D>>;
+    }) as SettingField<SettingValue<string, D>>;
   },
 };

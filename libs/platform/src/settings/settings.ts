@@ -73,7 +73,7 @@ function readSetting(
   env: Readonly<Record<string, string | undefined>>,
   problems: string[],
 ): unknown {
-  const text = field.isSecret ? secretText(field.env, env, problems) : env[field.env]?.trim();
+  const text = field.isSecret ? readSecretText(field.env, env, problems) : env[field.env]?.trim();
   if (text === null) return undefined;
   if (text === undefined || text === '') {
     if (field.fallback) return field.fallback();
@@ -87,7 +87,7 @@ function readSetting(
 }
 
 /** Undefined: absent. Null: a problem was recorded. */
-function secretText(
+function readSecretText(
   name: string,
   env: Readonly<Record<string, string | undefined>>,
   problems: string[],

@@ -38,7 +38,7 @@ export class InternalKeys {
    */
   verifyCaller(authorization: string | undefined, callee: string): string | null {
     if (!authorization?.startsWith(BEARER)) return null;
-    const given = computeDigest(authorization.slice(BEARER.length));
+    const given = sha256Of(authorization.slice(BEARER.length));
     let found: string | null = null;
     for (const key of this.keys) {
       if (timingSafeEqual(given, key.digest) && key.callee === callee) found = key.caller;
@@ -64,12 +64,12 @@ export function internalKeys(text: string): InternalKeys {
     if ([...names.values()].includes(name)) throw new Error(`key ${name} is there twice`);
     if (names.has(value)) throw new Error(`key ${name} is that of ${names.get(value)}`);
     names.set(value, name);
-    return { caller, callee, text: value, digest: computeDigest(value) };
+    return { caller, callee, text: value, digest: sha256Of(value) };
   });
   return new InternalKeys(keys);
 }
 
 /** A digest, so that all compared values have equal length. */
-function computeDigest(text: string): Buffer {
+function sha256Of(text: string): Buffer {
   return createHash('sha256').update(text).digest();
 }

@@ -13,7 +13,7 @@ const MAX_HEADER_LENGTH = 16_384;
 /** A context that the gateway did not sign for this request: forged, for another service, or for another request. */
 export class ContextRefused extends RookeryError {
   readonly code = 'context_refused';
-  /** Shape: `why` is for the log; it is not sent to the caller. */
+  /** `why` is for the log; it is not sent to the caller. */
   constructor(readonly why: 'malformed' | 'unknown key' | 'signature' | 'audience' | 'request') {
     super(`request context refused: ${why}`);
   }
@@ -53,9 +53,9 @@ export class ContextSigningKeys {
   }
 
   /**
-   * Derives keys for another purpose, which only holders of an audience's keys can derive. Shape: one for each key id,
-   * that of the signing key first: the first creates, all verify. `purpose` separates uses. Keys of several audiences can be
-   * derived by holders of all of them: by gateways.
+   * Derives keys for another purpose, which only holders of an audience's keys can derive. Returns one key for each key
+   * id, that of the signing key first. The first key creates, all keys verify. `purpose` separates uses. Keys of
+   * several audiences can be derived by holders of all of them: by gateways.
    */
   deriveKeys(purpose: string, ...audiences: readonly string[]): readonly [Buffer, ...Buffer[]] {
     const ids = [...this.masters.keys(), ...this.derived.keys()].map((name) => name.split('/', 1)[0]!);

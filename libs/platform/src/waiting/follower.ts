@@ -9,10 +9,9 @@ const BACKOFF_MS = { first: 50, most: 2000 };
 const STARTUP_MS = 20_000;
 
 /**
- * Runs a turn repeatedly while the process serves, such as fetching changes for a copy. After failures it backs off up
- * to 2 s; the first failure and the recovery are logged. Failures right after the start are no warning, since the
- * source may be starting too.
- * Shape: a turn returns whether it changed anything; `copy` is the subject of the log lines.
+ * Runs a turn repeatedly while the process serves, such as fetching changes for a copy. A turn returns whether it
+ * changed anything. After failures it backs off up to 2 s; the first failure and the recovery are logged. Failures
+ * right after the start are no warning, since the source may be starting too. `copy` is the subject of the log lines.
  */
 export class Follower {
   private readonly stopping = new AbortController();
@@ -25,7 +24,7 @@ export class Follower {
   ) {}
 
   start(): void {
-    this.running = this.run();
+    this.running = this.followUntilStopped();
   }
 
   /** Resolves once the running turn has ended. */
@@ -34,7 +33,7 @@ export class Follower {
     await this.running;
   }
 
-  private async run(): Promise<void> {
+  private async followUntilStopped(): Promise<void> {
     let failures = 0;
     let isWarned = false;
     let startupUntil = performance.now() + STARTUP_MS;
@@ -44,7 +43,7 @@ export class Follower {
         if (failures > 0) this.logger.info({ failures }, `${this.copy} follows again`);
         failures = startupUntil = 0;
         isWarned = false;
-        if (!hasMoved) await this.pause(PAUSE_MS);
+        if (!hasMoved) await this.pauseUnlessStopped(PAUSE_MS);
       } catch (error) {
         if (this.stopping.signal.aborted) return;
         if (performance.now() < startupUntil) {
@@ -54,16 +53,16 @@ export class Follower {
           isWarned = true;
         }
         failures += 1;
-        await this.pause(backoffTime(failures));
+        await this.pauseUnlessStopped(jitteredBackoffMs(failures));
       }
     }
   }
 
-  private async pause(ms: number): Promise<void> {
+  private async pauseUnlessStopped(ms: number): Promise<void> {
     await delay(ms, undefined, { signal: this.stopping.signal }).catch(() => undefined);
   }
 }
 
-function backoffTime(failures: number): number {
+function jitteredBackoffMs(failures: number): number {
   return backoffMs(failures, BACKOFF_MS) * (0.5 + Math.random() / 2);
 }

@@ -7,29 +7,29 @@ import { Heartbeat } from './heartbeat';
 const heartbeat = new Heartbeat();
 afterAll(() => heartbeat.stop());
 
-function standStill(ms: number): void {
+function blockEventLoop(ms: number): void {
   Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ms);
 }
 
 /** Waits until requests read now arrived after `time`. */
-async function goesBeyond(time: number): Promise<void> {
+async function waitUntilArrivalAfter(time: number): Promise<void> {
   while (heartbeat.earliestArrival() <= time) await pause(10);
 }
 
 it('advances with time', async () => {
-  await goesBeyond(performance.now());
+  await waitUntilArrivalAfter(performance.now());
   expect(heartbeat.earliestArrival()).toBeLessThanOrEqual(performance.now());
 });
 
 it('dates requests read after a standstill before it, until all of them were read', async () => {
   const stoodFrom = performance.now();
-  standStill(700);
+  blockEventLoop(700);
   expect(heartbeat.earliestArrival()).toBeLessThanOrEqual(stoodFrom);
   // Connections that arrived meanwhile are accepted in this turn, and read in the next.
   await turn();
   await turn();
   expect(heartbeat.earliestArrival()).toBeLessThanOrEqual(stoodFrom);
-  await goesBeyond(stoodFrom);
+  await waitUntilArrivalAfter(stoodFrom);
 });
 
 /** Opens many connections and sends over each a request with its time of sending. */
@@ -52,7 +52,7 @@ it('knows the age of connections that are accepted one a turn, when turns are sl
   const server = createServer((request, response) => {
     const sentAt = Number(request.url!.slice(2)) - performance.timeOrigin;
     late.push(heartbeat.earliestArrival(request.socket) - sentAt);
-    standStill(30);
+    blockEventLoop(30);
     response.end();
   });
   heartbeat.watchServer(server);
@@ -61,7 +61,7 @@ it('knows the age of connections that are accepted one a turn, when turns are sl
   const client = new Worker(CLIENT, { eval: true, workerData: { port, count: COUNT } });
   try {
     await new Promise((resolve) => client.once('online', resolve));
-    standStill(700);
+    blockEventLoop(700);
     while (late.length < COUNT) await pause(10);
     // Two threads read one clock with two origins.
     expect(Math.max(...late)).toBeLessThan(5);

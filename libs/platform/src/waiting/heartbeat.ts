@@ -47,7 +47,7 @@ export class Heartbeat {
 
   /** Tracks the connections of a server too. Without it, only data on open connections counts. */
   watchServer(server: Server): this {
-    server.on('connection', (socket) => this.onConnection(socket));
+    server.on('connection', (socket) => this.recordConnection(socket));
     return this;
   }
 
@@ -85,20 +85,20 @@ export class Heartbeat {
     this.askedSince = beats[2];
   }
 
-  private onConnection(socket: Socket): void {
+  private recordConnection(socket: Socket): void {
     this.newcomers.set(socket, this.nonePendingAt);
     this.wasAccepted = true;
     if (this.isCounting) return;
     this.isCounting = true;
-    setImmediate(() => this.count());
+    setImmediate(() => this.detectQuietTurn());
   }
 
   /** Runs at the end of each turn until one has accepted no connection. */
-  private count(): void {
+  private detectQuietTurn(): void {
     const turnsFrom = performance.now();
     this.wasAccepted = false;
     setImmediate(() => {
-      if (this.wasAccepted) return this.count();
+      if (this.wasAccepted) return this.detectQuietTurn();
       this.isCounting = false;
       this.nonePendingAt = turnsFrom;
     });

@@ -10,7 +10,7 @@ export interface KeyedWrite {
   readonly request: Buffer;
 }
 
-/** A stored answer. Shape: `headers` are alternating names and values; `body` is JSON text, null for none. */
+/** A stored answer. `headers` are alternating names and values. `body` is JSON text, or null for no body. */
 export interface KeptAnswer {
   readonly status: number;
   readonly headers: readonly string[];
@@ -30,8 +30,8 @@ export interface KeyedWrites {
   /** Returns the stored answer; null if there was no such write yet. */
   findAnswer(write: KeyedWrite): Promise<KeptAnswer | null>;
   /**
-   * Runs the write in one transaction with its answer, unless it was done meanwhile. A refusal before anything was
-   * written is thrown and not stored. Shape: `refused` converts an error to an answer; null for errors that end the
+   * Runs the write in one transaction with its answer, unless it was done meanwhile. A refusal before any write is
+   * thrown and not stored. `refused` converts an error to an answer, or returns null for an error that ends the
    * transaction.
    * Errors: KeyInUse while the same write is running; those of `make`.
    */

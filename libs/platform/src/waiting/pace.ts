@@ -8,7 +8,7 @@ const CALM_AFTER_MS = 10_000;
 export class Pace {
   private foundAt = performance.now();
 
-  /** Units: ms. Shape: a `calmMs` below `busyMs` is ignored. */
+  /** A `calmMs` below `busyMs` is ignored. Units: ms. */
   constructor(
     private readonly busyMs: number,
     private readonly calmMs: number,

@@ -50,9 +50,9 @@ interface WaiterSlot {
 const slots = new AsyncLocalStorage<WaiterSlot>();
 
 /**
- * Runs work for a waiting caller, so that waits inside know its deadline. Shape: work that still runs once the promise
- * is settled has no waiting caller. It costs a hook on every promise: 8 us of CPU for each request with Node 20, next
- * to nothing with Node 24. Source: ADR 0020.
+ * Runs work for a waiting caller, so that waits inside know its deadline. Work that still runs after the promise is
+ * settled has no waiting caller. It costs a hook on every promise: 8 us of CPU for each request with Node 20, next to
+ * nothing with Node 24. Source: ADR 0020.
  */
 export async function awaitedBy<T>(waiter: Waiter, use: () => Promise<T>): Promise<T> {
   const slot: WaiterSlot = { waiter };

@@ -57,7 +57,7 @@ export class StartedProcess {
       .map((line) => JSON.parse(line) as Record<string, unknown>);
   }
 
-  /** Sends a request as its parent. Shape: the reply. */
+  /** Sends a request as its parent and returns the reply. */
   async request(type: RenewalRequest['type']): Promise<RestingMessage | ReadyMessage> {
     const answer = once(this.child, 'message');
     this.child.send({ type });

@@ -2,7 +2,7 @@ import { bootTogether } from '@rookery/platform';
 import type { ProcessDefinition } from '@rookery/platform';
 import { http, worker } from './tiny.steps';
 
-const named = (name: ProcessDefinition['name']): ProcessDefinition => ({
+const definitionNamed = (name: ProcessDefinition['name']): ProcessDefinition => ({
   name,
   settings: [],
   module: async () => (await import('./tiny.module')).TinyModule,
@@ -10,4 +10,4 @@ const named = (name: ProcessDefinition['name']): ProcessDefinition => ({
   worker,
 });
 
-void bootTogether([named('gateway'), named('admin'), named('import')]);
+void bootTogether([definitionNamed('gateway'), definitionNamed('admin'), definitionNamed('import')]);

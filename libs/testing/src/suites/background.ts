@@ -38,8 +38,8 @@ export interface BackgroundOptions {
 
 /**
  * Checks the background work of each role: loops, intervals, queues. Deferred work is a job or a loop of the worker
- * role alone; the role `api` may be scaled, and commands may run, without more of it.
- * Shape: timers that the service, our libraries or the job queue start while the process is idle.
+ * role alone; the role `api` may be scaled, and commands may run, without more of it. The checks find timers that the
+ * service, our libraries or the job queue start while the process is idle.
  * Source: ADR 0011, 0160.
  */
 export function background(o: BackgroundOptions): void {
@@ -48,25 +48,25 @@ export function background(o: BackgroundOptions): void {
 
     it('in the role api is limited to that of every process', async () => {
       const wanted = [...everywhere, ...ANSWERING];
-      expect(await startersIn(o, 'api', wanted)).toEqual([...wanted].sort());
+      expect(await filesThatStartTimers(o, 'api', wanted)).toEqual([...wanted].sort());
     });
 
     it('does not exist in a command', async () => {
-      expect(await startersIn(o, 'command', [])).toEqual([]);
+      expect(await filesThatStartTimers(o, 'command', [])).toEqual([]);
     });
 
     it('in the role worker includes all loops', async () => {
       const wanted = [...everywhere, ...o.inWorkers];
-      expect(await startersIn(o, 'worker', wanted)).toEqual(expect.arrayContaining(wanted));
+      expect(await filesThatStartTimers(o, 'worker', wanted)).toEqual(expect.arrayContaining(wanted));
     });
   });
 }
 
 /** Returns the files that start timers in an idle process of this role, sorted; waits for the expected ones. */
-async function startersIn(
+async function filesThatStartTimers(
   o: BackgroundOptions,
   role: 'api' | 'worker' | 'command',
-  wanted: readonly string[],
+  expectedFiles: readonly string[],
 ): Promise<string[]> {
   const database = await testDatabase(o.service, o.migrations);
   // Identity, admin and the bus are unreachable: loops that follow them try, wait, and try again.
@@ -86,7 +86,7 @@ async function startersIn(
   const found = new Set<string>();
   const hook = createHook({
     init: (_id, type) => {
-      const starter = type === 'Timeout' ? starterOf(new Error().stack ?? '') : null;
+      const starter = type === 'Timeout' ? sourceFileOfTimer(new Error().stack ?? '') : null;
       if (starter) found.add(starter);
     },
   });
@@ -101,7 +101,10 @@ async function startersIn(
     if (role === 'api') await app.init();
     if (role === 'worker') await o.worker.start(app, context as unknown as BootContext);
     await pause(WATCHED_MS);
-    for (const end = Date.now() + WATCHED_AT_MOST_MS; !wanted.every((file) => found.has(file)) && Date.now() < end;)
+    for (
+      const end = Date.now() + WATCHED_AT_MOST_MS;
+      !expectedFiles.every((file) => found.has(file)) && Date.now() < end;
+    )
       await pause(20);
     hook.disable();
     await shutdown.runAll();
@@ -129,7 +132,7 @@ const LIMITS = [
  * Returns the source of a timer: a source file of ours, or the job queue. Null for timers inside other packages, in
  * `LIMITS`, and of the test.
  */
-function starterOf(stack: string): string | null {
+function sourceFileOfTimer(stack: string): string | null {
   const isBetween = (line: string): boolean => /^Error|\(node:|at node:|\(<anonymous>\)/.test(line);
   const caller = stack.split('\n').find((line) => !isBetween(line) && !line.includes(__filename));
   const path = /\(?(\/[^():]+):\d+:\d+\)?$/.exec(caller ?? '')?.[1];

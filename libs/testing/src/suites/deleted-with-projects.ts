@@ -8,18 +8,18 @@ import type { Agent } from 'supertest';
 import type { TestApp } from '../app';
 import type { SeededService } from '../seeded-service';
 
-type Batch = EffectBatch<typeof projectDeleted>;
-type Handler = (this: unknown, batch: Batch) => Promise<void>;
+type ProjectDeletions = EffectBatch<typeof projectDeleted>;
+type DeletionHandler = (this: unknown, batch: ProjectDeletions) => Promise<void>;
 /** Metadata that `Consume` attaches to a method. */
-interface Declared {
+interface EffectMetadata {
   readonly effect: string;
   readonly of: unknown;
 }
 
 /**
  * Rows of a project are deleted with it: only after the service's copy of the directory has the deletion, and without
- * touching rows of another project.
- * Shape: `effect` is the name of the wing's effect (`drop-pins`); `fill` inserts rows into each of the tables, as an owner.
+ * touching rows of another project. `effect` is the name of the wing's effect (`drop-pins`). `fill` inserts rows into
+ * each of the tables, as an owner.
  */
 export function deletedWithProjects(o: {
   readonly service: () => SeededService;
@@ -41,7 +41,7 @@ export function deletedWithProjects(o: {
       return project;
     };
     const drop = ({ id }: DirectoryProject): Promise<void> =>
-      app.get(Work).run((tx) => effectOf(app, o.effect)({ tx, events: [deletionOf(id)] }));
+      app.get(Work).run((tx) => findEffectHandler(app, o.effect)({ tx, events: [projectDeletionOf(id)] }));
 
     const others = await counts();
     await filled();
@@ -60,18 +60,22 @@ export function deletedWithProjects(o: {
   });
 }
 
-function deletionOf(id: number): Batch['events'][number] {
+function projectDeletionOf(id: number): ProjectDeletions['events'][number] {
   const about = { aggregateType: 'project', aggregateId: id, actorId: null };
   return { id: 'x', time: new Date().toISOString(), ...about, data: { project_id: id } };
 }
 
 /** The handler of a wing for deleted projects. Errors: a plain Error when no handler has that name. */
-function effectOf(app: TestApp, effect: string): (batch: Batch) => Promise<void> {
+function findEffectHandler(app: TestApp, effect: string): (batch: ProjectDeletions) => Promise<void> {
   for (const { controllers } of app.get(ModulesContainer).values()) {
     for (const { instance } of controllers.values()) {
       const prototype = Object.getPrototypeOf(instance) as object;
-      for (const { value } of Object.values(Object.getOwnPropertyDescriptors(prototype)) as { value?: Handler }[]) {
-        const extras = (value && Reflect.getMetadata(PATTERN_EXTRAS_METADATA, value)) as Partial<Declared> | undefined;
+      for (const { value } of Object.values(Object.getOwnPropertyDescriptors(prototype)) as {
+        value?: DeletionHandler;
+      }[]) {
+        const extras = (value && Reflect.getMetadata(PATTERN_EXTRAS_METADATA, value)) as
+          | Partial<EffectMetadata>
+          | undefined;
         if (extras?.effect === effect && extras.of === projectDeleted) return (batch) => value!.call(instance, batch);
       }
     }

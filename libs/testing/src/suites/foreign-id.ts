@@ -11,8 +11,8 @@ export interface ForeignRequest {
 }
 
 /**
- * A resource cannot be reached through a foreign parent, whatever the caller may do in both.
- * Shape: `untouched` reads the resource, to prove that it is unchanged. Source: reference reliability 7.1 (API1).
+ * A resource cannot be reached through a foreign parent, whatever the caller may do in both. `untouched` reads the
+ * resource, to prove that it is unchanged. Source: reference reliability 7.1 (API1).
  */
 export function foreignId(o: {
   readonly app: () => TestApp;

@@ -19,7 +19,7 @@ export interface PagedList {
 }
 
 /**
- * Standard behaviour of every list with pages. Shape: `list` is called inside each test, after the spec's own set-up.
+ * Standard behaviour of every list with pages. `list` is called inside each test, after the spec's own set-up.
  * Source: reference identity-and-import 1.3.
  */
 export function paging(list: () => PagedList): void {
@@ -38,8 +38,8 @@ export function paging(list: () => PagedList): void {
       const { rows } = list();
       const response = await ask({ per_page: 2 });
       expect(response.status).toBe(200);
-      expect(pick(response, 'x-page', 'x-per-page', 'x-prev-page', 'x-next-page')).toEqual(['1', '2', '', '2']);
-      expect(pick(response, 'x-total', 'x-total-pages')).toEqual([`${rows}`, `${Math.ceil(rows / 2)}`]);
+      expect(headersOf(response, 'x-page', 'x-per-page', 'x-prev-page', 'x-next-page')).toEqual(['1', '2', '', '2']);
+      expect(headersOf(response, 'x-total', 'x-total-pages')).toEqual([`${rows}`, `${Math.ceil(rows / 2)}`]);
       expect(response.body).toHaveLength(2);
     });
 
@@ -53,7 +53,7 @@ export function paging(list: () => PagedList): void {
         if (next === undefined) break;
         expect(response.body).toHaveLength(2);
         expect(page).toBeLessThan(rows);
-        response = await app.as(viewer).get(pathOf(next));
+        response = await app.as(viewer).get(pathAndQueryOf(next));
       }
       expect(response.get('x-next-page')).toBe('');
       expect(new Set(found).size).toBe(rows);
@@ -84,9 +84,9 @@ export function paging(list: () => PagedList): void {
 
     it('refuses impossible page sizes', async () => {
       const { refusesUnder: key = 'error' } = list();
-      expect(await refusal(ask({ per_page: 0 }))).toEqual([400, { [key]: 'per_page has a value not allowed' }]);
-      expect(await refusal(ask({ per_page: 'many' }))).toEqual([400, { [key]: 'per_page is invalid' }]);
-      expect(await refusal(ask({ page: 'x' }))).toEqual([400, { [key]: 'page is invalid' }]);
+      expect(await statusAndBodyOf(ask({ per_page: 0 }))).toEqual([400, { [key]: 'per_page has a value not allowed' }]);
+      expect(await statusAndBodyOf(ask({ per_page: 'many' }))).toEqual([400, { [key]: 'per_page is invalid' }]);
+      expect(await statusAndBodyOf(ask({ page: 'x' }))).toEqual([400, { [key]: 'page is invalid' }]);
     });
 
     it('answers HEAD with the headers alone', async () => {
@@ -105,16 +105,16 @@ export function linksOf(response: Response): Record<string, string> {
   return Object.fromEntries([...header.matchAll(/<([^>]+)>; rel="(\w+)"/g)].map(([, url, rel]) => [rel!, url!]));
 }
 
-function pathOf(url: string): string {
+function pathAndQueryOf(url: string): string {
   const { pathname, search } = new URL(url);
   return `${pathname}${search}`;
 }
 
-function pick(response: Response, ...names: string[]): (string | undefined)[] {
+function headersOf(response: Response, ...names: string[]): (string | undefined)[] {
   return names.map((name) => response.get(name));
 }
 
-async function refusal(response: Promise<Response>): Promise<[number, unknown]> {
+async function statusAndBodyOf(response: Promise<Response>): Promise<[number, unknown]> {
   const { status, body } = await response;
   return [status, body];
 }

@@ -7,7 +7,7 @@ import type { TestApp } from '../app';
 /** The encodings in which clients send the same parameters. */
 const ENCODINGS: Readonly<Record<string, (request: Test, params: Params) => Test>> = {
   JSON: (request, params) => request.send(params),
-  'JSON of texts': (request, params) => request.send(asTexts(params)),
+  'JSON of texts': (request, params) => request.send(withTextValues(params)),
   form: (request, params) => request.type('form').send(inBrackets(params)),
   multipart: (request, params) =>
     [...new URLSearchParams(inBrackets(params))].reduce((form, [name, value]) => form.field(name, value), request),
@@ -17,8 +17,8 @@ const ENCODINGS: Readonly<Record<string, (request: Test, params: Params) => Test
 };
 
 /**
- * The same parameters mean the same in every encoding. Shape: `to` builds a new request for each encoding, so that names
- * that must be unique can differ; `seen` returns the part of the answer that must be equal.
+ * The same parameters mean the same in every encoding. `to` builds a new request for each encoding, so that names that
+ * must be unique can differ. `seen` returns the part of the answer that must be equal.
  * Source: reference identity-and-import 1.2, 14.1.
  */
 export function parameterEncodings(o: {
@@ -42,12 +42,12 @@ export interface EncodedRequest {
   readonly params: Params;
 }
 
-function asTexts(params: Params): Params {
+function withTextValues(params: Params): Params {
   const text = (value: unknown): unknown =>
     Array.isArray(value)
       ? value.map(text)
       : typeof value === 'object' && value !== null && !(value instanceof Date)
-        ? asTexts(value as Params)
+        ? withTextValues(value as Params)
         : value instanceof Date
           ? value.toISOString()
           : String(value);

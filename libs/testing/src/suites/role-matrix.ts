@@ -9,7 +9,13 @@ export const MATRIX_VISIBILITIES = ['public', 'internal', 'private'] as const;
 const ROLES = ['anonymous', 'outsider', ...MATRIX_MEMBERS, 'administrator'] as const;
 export type MatrixRole = (typeof ROLES)[number];
 export type MatrixVisibility = (typeof MATRIX_VISIBILITIES)[number];
-type Line = { method: Method; path: string; body: string; letters: readonly string[]; statuses: readonly number[] };
+type MatrixLine = {
+  method: Method;
+  path: string;
+  body: string;
+  letters: readonly string[];
+  statuses: readonly number[];
+};
 
 export interface RoleMatrix {
   /** The table. Its head explains the format. */
@@ -22,16 +28,16 @@ export interface RoleMatrix {
 }
 
 /**
- * Permissions: every line of a table, in each visibility, for each role. Every endpoint must have a line.
- * Shape: members of the parents have these roles in them. Source: reference identity-and-import 12.
+ * Permissions: every line of a table, in each visibility, for each role. Every endpoint must have a line. The roles are
+ * those of members of the parents. Source: reference identity-and-import 12.
  */
 export function roleMatrix({ file, routes = /^/, clients, places }: RoleMatrix): void {
-  const lines = linesOf(file);
+  const lines = readMatrixLines(file);
   let serial = 0;
   const fill = (text: string, visibility: MatrixVisibility, n: number): string =>
     text.replace(/\{(\w+)\}/g, (whole, key: string) => (key === 'n' ? `${n}` : (places()[visibility][key] ?? whole)));
 
-  it.each(lines.map((line): [string, Line] => [`${line.method} ${line.path} ${line.body}`, line]))(
+  it.each(lines.map((line): [string, MatrixLine] => [`${line.method} ${line.path} ${line.body}`, line]))(
     '%s',
     async (_, line) => {
       const deviations: string[] = [];
@@ -39,7 +45,7 @@ export function roleMatrix({ file, routes = /^/, clients, places }: RoleMatrix):
         for (const [j, role] of ROLES.entries()) {
           const letter = line.letters[i]?.[j] ?? '?';
           const n = ++serial;
-          const request = requestOf(clients()[role], line.method, urlOf(fill(line.path, visibility, n)));
+          const request = requestOf(clients()[role], line.method, toApiUrl(fill(line.path, visibility, n)));
           const answer = await (line.body === '-'
             ? request
             : request.type('json').send(fill(line.body, visibility, n)));
@@ -58,9 +64,9 @@ export function roleMatrix({ file, routes = /^/, clients, places }: RoleMatrix):
         templatesOf(endpoint).map((template) => ({ method: endpoint.method, template })),
       );
       const covered = lines.map(({ method, path }) => {
-        const plain = urlOf(path);
-        const fitting = templates.filter((one) => one.method === method && patternOf(one.template).test(plain));
-        return fitting.sort((a, b) => wildness(a.template) - wildness(b.template))[0];
+        const plain = toApiUrl(path);
+        const fitting = templates.filter((one) => one.method === method && templatePattern(one.template).test(plain));
+        return fitting.sort((a, b) => countTemplateParts(a.template) - countTemplateParts(b.template))[0];
       });
       expect(lines.filter((_, i) => covered[i] === undefined).map(({ path }) => path)).toEqual([]);
       const missing = templates.filter((one) => routes.test(one.template) && !covered.includes(one));
@@ -73,7 +79,7 @@ export function roleMatrix({ file, routes = /^/, clients, places }: RoleMatrix):
   });
 }
 
-function linesOf(file: string): readonly Line[] {
+function readMatrixLines(file: string): readonly MatrixLine[] {
   const rows = readFileSync(file, 'utf8')
     .split('\n')
     .filter((row) => row !== '' && !row.startsWith('#'))
@@ -91,10 +97,14 @@ function linesOf(file: string): readonly Line[] {
 }
 
 /** Paths of the table are below the API, or at the root after `//`. */
-const urlOf = (path: string) => (path.startsWith('//') ? path.slice(1) : `/api/v4${path}`);
+const toApiUrl = (path: string) => (path.startsWith('//') ? path.slice(1) : `/api/v4${path}`);
 
 /** The answer as a letter of the table; `+` is compared with the status that the line names. */
-function isAsExpected(letter: string, { path, body: sent, statuses }: Line, { status, body, text }: Response): boolean {
+function isAsExpected(
+  letter: string,
+  { path, body: sent, statuses }: MatrixLine,
+  { status, body, text }: Response,
+): boolean {
   // Some clients read refusals as text, others as a list of errors.
   const { message: named, errors } = (body ?? {}) as { message?: unknown; errors?: readonly { message?: unknown }[] };
   const message: unknown = named ?? errors?.[0]?.message ?? text?.trim();
@@ -115,5 +125,5 @@ function isAsExpected(letter: string, { path, body: sent, statuses }: Line, { st
   }
 }
 
-const patternOf = (template: string) => new RegExp(`^${template.replace(/[:*]\w+/g, '[^/]+')}(\\?.*)?$`);
-const wildness = (template: string) => template.split(/[:*]/).length;
+const templatePattern = (template: string) => new RegExp(`^${template.replace(/[:*]\w+/g, '[^/]+')}(\\?.*)?$`);
+const countTemplateParts = (template: string) => template.split(/[:*]/).length;

@@ -30,8 +30,8 @@ export function tokenScopes(o: {
     const answers = await Promise.all(
       Object.keys(TOKEN_SCOPES).map(async (scope) => [scope, await ask(method, template, [scope])] as const),
     );
-    const refusals = Object.fromEntries(answers.map(([scope, answer]) => [scope, refusalOf(answer, opening)]));
-    const wanted = Object.keys(TOKEN_SCOPES).map((scope) => [scope, wantedOf(scope, opening)]);
+    const refusals = Object.fromEntries(answers.map(([scope, answer]) => [scope, scopeRefusalOf(answer, opening)]));
+    const wanted = Object.keys(TOKEN_SCOPES).map((scope) => [scope, expectedRefusal(scope, opening)]);
     expect(refusals).toEqual(Object.fromEntries(wanted));
     if (method !== 'GET' || opening === null) return;
     const heads = await Promise.all(['read_api', 'write_repository'].map((scope) => ask('HEAD', template, [scope])));
@@ -47,7 +47,7 @@ function routesOf(endpoints: readonly EndpointRecord[]): [Method, string][] {
 }
 
 /** The body of a refusal for a missing scope; null for every other answer. A refusal as text names no scopes. */
-function refusalOf({ status, headers, body, text, type }: Response, opening: readonly string[] | null): unknown {
+function scopeRefusalOf({ status, headers, body, text, type }: Response, opening: readonly string[] | null): unknown {
   const challenge = headers['www-authenticate'] ?? null;
   if (status !== 403) return null;
   if (type === 'text/plain' && text.includes(TOO_LITTLE))
@@ -58,7 +58,7 @@ function refusalOf({ status, headers, body, text, type }: Response, opening: rea
 
 const TOO_LITTLE = 'The request requires higher privileges than provided by the access token.';
 
-function wantedOf(scope: string, opening: readonly string[] | null): unknown {
+function expectedRefusal(scope: string, opening: readonly string[] | null): unknown {
   if (opening === null || opening.includes(scope)) return null;
   return {
     error: 'insufficient_scope',

@@ -19,7 +19,7 @@ const STANDINGS: readonly RoleCase[] = [
   'admin',
 ];
 
-interface Standpoint {
+interface ViewerRequest {
   readonly viewer: Viewer;
   readonly path: string;
   readonly method?: Method;
@@ -29,7 +29,7 @@ interface Standpoint {
 export interface VisibilityTable {
   readonly app: () => TestApp;
   /** A parent of this visibility, and a viewer with this relation to it. */
-  readonly from: (visibility: Visibility, standing: RoleCase) => Promise<Standpoint> | Standpoint;
+  readonly from: (visibility: Visibility, standing: RoleCase) => Promise<ViewerRequest> | ViewerRequest;
   /** Status for a viewer who sees the parent; default 200. */
   readonly seen?: (standing: RoleCase, visibility: Visibility) => number;
   /** Status for an anonymous caller in any visibility, for endpoints that require a token. */
@@ -45,7 +45,7 @@ export function visibility(table: VisibilityTable): void {
     it.each(STANDINGS)('shows %s only what they may see', async (standing) => {
       const { viewer, path, method = 'GET', body } = await table.from(level, standing);
       const response = await requestOf(table.app().as(viewer), method, path).send(body);
-      const wanted = expectation(table, level, standing);
+      const wanted = expectedStatus(table, level, standing);
       expect({ status: response.status, text: wanted === response.status ? '' : response.text }).toEqual({
         status: wanted,
         text: '',
@@ -54,7 +54,7 @@ export function visibility(table: VisibilityTable): void {
   });
 }
 
-function expectation(table: VisibilityTable, level: Visibility, standing: RoleCase): number {
+function expectedStatus(table: VisibilityTable, level: Visibility, standing: RoleCase): number {
   if (standing === 'anonymous' && table.anonymous !== undefined) return table.anonymous;
   return isVisible(level, standing) ? (table.seen?.(standing, level) ?? 200) : 404;
 }

@@ -20,9 +20,9 @@ export function wholeNumbers(o: {
 }): void {
   let serial = 0;
 
-  it.each(routesOf(registeredEndpoints()))('%s %s accepts its numbers', async (method, template, endpoint) => {
+  it.each(routesWithNumbers(registeredEndpoints()))('%s %s accepts its numbers', async (method, template, endpoint) => {
     const ids = o.ids?.() ?? {};
-    for (const numbers of numbersOf(endpoint.options.params)) {
+    for (const numbers of numberBoundParams(endpoint.options.params)) {
       serial += 1;
       const path = template
         .replace(/:(\w+)/g, (whole, name: string) => `${(numbers[name] as number | undefined) ?? whole}`)
@@ -36,14 +36,14 @@ export function wholeNumbers(o: {
   });
 }
 
-function routesOf(endpoints: readonly EndpointRecord[]): [Method, string, EndpointRecord][] {
+function routesWithNumbers(endpoints: readonly EndpointRecord[]): [Method, string, EndpointRecord][] {
   return endpoints
-    .filter((endpoint) => numbersOf(endpoint.options.params).length > 0)
+    .filter((endpoint) => numberBoundParams(endpoint.options.params).length > 0)
     .map((endpoint) => [endpoint.method, templatesOf(endpoint)[0]!, endpoint]);
 }
 
 /** Parameters with one number each, for the bounds of every number of a class. */
-function numbersOf(params: object | undefined): Params[] {
+function numberBoundParams(params: object | undefined): Params[] {
   if (params === undefined) return [];
   const bounds = ({ min = Number.MIN_SAFE_INTEGER, max = Number.MAX_SAFE_INTEGER }) => [min, max];
   return fieldsOf(params).flatMap(({ name, form }): Params[] => {
@@ -56,9 +56,9 @@ function numbersOf(params: object | undefined): Params[] {
       case 'idOrPath':
         return [{ [name]: Number.MAX_SAFE_INTEGER }];
       case 'group':
-        return numbersOf(form.of()).map((inner) => ({ [name]: inner }));
+        return numberBoundParams(form.of()).map((inner) => ({ [name]: inner }));
       case 'hashes':
-        return numbersOf(form.of()).map((inner) => ({ [name]: [inner] }));
+        return numberBoundParams(form.of()).map((inner) => ({ [name]: [inner] }));
       default:
         return [];
     }

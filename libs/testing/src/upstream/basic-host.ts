@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { GitClient } from '../git-client';
 import { serveGit } from './git-backend';
 
-type Answer = (request: IncomingMessage, response: ServerResponse) => boolean | void;
+type AnswerHook = (request: IncomingMessage, response: ServerResponse) => boolean | void;
 
 /** A request to the API of a host. */
 export interface ApiCall {
@@ -29,8 +29,8 @@ export class BasicHost {
   /** The accepted credential. */
   readonly token = 'repohost-s3cret-canary';
   readonly seen: { readonly path: string; readonly query: string; readonly authorization: string | undefined }[] = [];
-  /** Answers requests instead of the host, until it is null again. Shape: false leaves the answer to the host. */
-  answer: Answer | null = null;
+  /** Answers requests instead of the host, until it is null again. It returns false to leave the answer to the host. */
+  answer: AnswerHook | null = null;
   /** Runs before the host answers. */
   beforeAnswer: () => Promise<void> = async () => undefined;
   private readonly server: Server;
@@ -40,11 +40,11 @@ export class BasicHost {
     private readonly options: BasicHostOptions,
   ) {
     this.server = createServer((request, response) => {
-      this.serve(request, response).catch(() => response.destroy());
+      this.answerRequest(request, response).catch(() => response.destroy());
     });
   }
 
-  /** Shape: `port` 0 is a free one. */
+  /** Starts the host on this port, or on a free one if `port` is 0. */
   static async start(options: BasicHostOptions, port: number): Promise<BasicHost> {
     const host = new BasicHost(await GitClient.make(), options);
     await new Promise<void>((listening) => host.server.listen(port, '127.0.0.1', listening));
@@ -73,7 +73,7 @@ export class BasicHost {
     await this.git.close();
   }
 
-  private async serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
+  private async answerRequest(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const { pathname: path, searchParams: query } = new URL(request.url!, 'http://x');
     const { authorization } = request.headers;
     this.seen.push({ path, query: query.toString(), authorization });

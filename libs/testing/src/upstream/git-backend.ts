@@ -44,7 +44,7 @@ export async function serveGit(
         head = Buffer.concat([head, chunk]);
         const end = head.indexOf('\r\n\r\n');
         if (end < 0) continue;
-        writeHead(response, head.subarray(0, end).toString());
+        writeCgiHead(response, head.subarray(0, end).toString());
         yield head.subarray(end + 4);
         head = null;
       }
@@ -54,7 +54,7 @@ export async function serveGit(
 }
 
 /** Writes the status and headers of a CGI program. */
-function writeHead(response: ServerResponse, head: string): void {
+function writeCgiHead(response: ServerResponse, head: string): void {
   const lines = head.split('\r\n').map((line) => line.split(/:\s*/, 2) as [string, string]);
   const status = lines.find(([name]) => name === 'Status')?.[1] ?? '200';
   response.statusCode = Number.parseInt(status, 10);

@@ -52,7 +52,7 @@ export interface HostedGist {
   readonly files: Readonly<Record<string, string>>;
 }
 
-/** A file that texts link to. Shape: `location` is the address that the host redirects to. */
+/** A file that texts link to. `location` is the address that the host redirects to. */
 export interface HostedFile {
   readonly type: string;
   readonly content: Buffer;
@@ -62,8 +62,8 @@ export interface HostedFile {
 /** Longest file in the answer with a gist. Units: characters. */
 const MAX_CONTENT = 100;
 
-/** Shape: false leaves the answer to the host. */
-type Answer = (request: IncomingMessage, response: ServerResponse) => boolean | void;
+/** Returns false to leave the answer to the host. */
+type AnswerHook = (request: IncomingMessage, response: ServerResponse) => boolean | void;
 
 const OWNER = 'wren';
 const RESET_SECONDS = 3600;
@@ -77,11 +77,11 @@ export class RemoteHost {
   readonly token = 'upstream-s3cret-canary';
   readonly seen: SeenRequest[] = [];
   /** Answers requests instead of the host, until it is null again. */
-  answer: Answer | null = null;
+  answer: AnswerHook | null = null;
   /** Runs before the host answers. */
   beforeAnswer: () => Promise<void> = async () => undefined;
   private readonly repositories = new Map<number, HostedRepository>();
-  /** Shape: null is a list that the repository does not use. */
+  /** Objects by list. Null marks a list that the repository does not use. */
   private readonly lists = new Map<string, readonly HostedObject[] | null>();
   /** Gists of the user, with the contents of their files. */
   gists: readonly HostedGist[] = [];
@@ -91,11 +91,11 @@ export class RemoteHost {
 
   private constructor(readonly git: GitClient) {
     this.server = createServer((request, response) => {
-      this.serve(request, response).catch(() => response.destroy());
+      this.answerRequest(request, response).catch(() => response.destroy());
     });
   }
 
-  /** Shape: `port` 0 is a free one. */
+  /** Starts the host on this port, or on a free one if `port` is 0. */
   static async start(port = 0): Promise<RemoteHost> {
     const host = new RemoteHost(await GitClient.make());
     await new Promise<void>((listening) => host.server.listen(port, '127.0.0.1', listening));
@@ -127,7 +127,7 @@ export class RemoteHost {
     return repository;
   }
 
-  /** Sets the objects of a list. Shape: null switches the list off. */
+  /** Sets the objects of a list. Null switches the list off. */
   put({ full_name: name }: HostedRepository, list: HostedList, objects: readonly HostedObject[] | null): void {
     this.lists.set(`${name}/${list}`, objects);
   }
@@ -138,7 +138,7 @@ export class RemoteHost {
     await this.git.close();
   }
 
-  private async serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
+  private async answerRequest(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const { pathname: path, searchParams: query } = new URL(request.url!, 'http://x');
     const { authorization } = request.headers;
     this.seen.push({ path, query: query.toString(), authorization });
@@ -160,29 +160,31 @@ export class RemoteHost {
   }
 
   private serveApi({ path, query, authorization }: ApiRequest, response: ServerResponse): void {
-    if (authorization === undefined) return json(response, 404, { message: 'Not Found' });
+    if (authorization === undefined) return sendJsonWithLimits(response, 404, { message: 'Not Found' });
     if (![`Bearer ${this.token}`, `token ${this.token}`].includes(authorization)) {
-      return json(response, 401, { message: 'Bad credentials', documentation_url: `${this.url}/docs` });
+      return sendJsonWithLimits(response, 401, { message: 'Bad credentials', documentation_url: `${this.url}/docs` });
     }
-    if (path === '/api/v3/user') return json(response, 200, { id: 1, login: OWNER });
-    const gists = this.gists.map((gist) => this.shownGist(gist));
+    if (path === '/api/v3/user') return sendJsonWithLimits(response, 200, { id: 1, login: OWNER });
+    const gists = this.gists.map((gist) => this.toListedGist(gist));
     if (path === '/api/v3/gists') return this.serveList(path, query, gists, response);
     const gist = /^\/api\/v3\/gists\/(.+)$/.exec(path)?.[1];
     if (gist !== undefined) return this.serveGist(gist, response);
     const list = /^\/api\/v3\/repos\/(.+)$/.exec(path)?.[1];
     const pull = /^(.+\/pulls)\/(\d+)$/.exec(list ?? '');
-    if (pull) return this.serveOne(pull[1]!, ({ number }) => number === Number(pull[2]), response);
+    if (pull) return this.serveFoundObject(pull[1]!, ({ number }) => number === Number(pull[2]), response);
     const branch = /^(.+\/branches)\/([^/]+)\/protection$/.exec(list ?? '');
     const named = decodeURIComponent(branch?.[2] ?? '');
-    if (branch) return this.serveOne(branch[1]!, (one) => one['name'] === named && !!one['protection'], response);
-    if (list !== undefined) return this.serveList(path, query, this.lists.get(list) ?? this.emptyList(list), response);
+    if (branch)
+      return this.serveFoundObject(branch[1]!, (one) => one['name'] === named && !!one['protection'], response);
+    if (list !== undefined)
+      return this.serveList(path, query, this.lists.get(list) ?? this.defaultListOf(list), response);
     const id = /^\/api\/v3\/repositories\/(\d+)$/.exec(path)?.[1];
     const found = id === undefined ? undefined : this.repositories.get(Number(id));
-    json(response, found ? 200 : 404, found ?? { message: 'Not Found' });
+    sendJsonWithLimits(response, found ? 200 : 404, found ?? { message: 'Not Found' });
   }
 
   /** Lists show where the files of gists are, but no contents. */
-  private shownGist({ id, files, ...gist }: HostedGist): HostedObject {
+  private toListedGist({ id, files, ...gist }: HostedGist): HostedObject {
     const shown = Object.entries(files).map(([filename, content]) => {
       const raw_url = `${this.url}/raw/${id}/${encodeURIComponent(filename)}`;
       return [filename, { filename, raw_url, size: Buffer.byteLength(content) }];
@@ -193,27 +195,27 @@ export class RemoteHost {
   /** Long files are cut. */
   private serveGist(id: string, response: ServerResponse): void {
     const gist = this.gists.find((one) => one.id === id);
-    if (!gist) return json(response, 404, { message: 'Not Found' });
-    const { files, ...shown } = this.shownGist(gist);
+    if (!gist) return sendJsonWithLimits(response, 404, { message: 'Not Found' });
+    const { files, ...shown } = this.toListedGist(gist);
     const whole = Object.entries(files as Record<string, object>).map(([name, file]) => {
       const content = gist.files[name]!;
       return [name, { ...file, content: content.slice(0, MAX_CONTENT), truncated: content.length > MAX_CONTENT }];
     });
-    json(response, 200, { ...shown, files: Object.fromEntries(whole) as object });
+    sendJsonWithLimits(response, 200, { ...shown, files: Object.fromEntries(whole) as object });
   }
 
   /** Serves one object with the fields that lists omit. For a branch, serves only its protection. */
-  private serveOne(list: string, isWanted: (object: HostedObject) => boolean, response: ServerResponse): void {
+  private serveFoundObject(list: string, isWanted: (object: HostedObject) => boolean, response: ServerResponse): void {
     const found = this.lists.get(list)?.find((one) => isWanted(one));
-    json(
+    sendJsonWithLimits(
       response,
       found ? 200 : 404,
       (found?.['protection'] as object | undefined) ?? found ?? { message: 'Not Found' },
     );
   }
 
-  /** Shape: undefined if no repository has the list, null if it is switched off. */
-  private emptyList(list: string): readonly HostedObject[] | null | undefined {
+  /** Returns undefined if no repository has the list, and null if it is switched off. */
+  private defaultListOf(list: string): readonly HostedObject[] | null | undefined {
     if (this.lists.has(list)) return null;
     const isKnown = [...this.repositories.values()].some(({ full_name: name }) => list.startsWith(`${name}/`));
     return isKnown ? [] : undefined;
@@ -225,8 +227,9 @@ export class RemoteHost {
     objects: readonly HostedObject[] | null | undefined,
     response: ServerResponse,
   ): void {
-    if (objects === undefined) return json(response, 404, { message: 'Not Found' });
-    if (objects === null) return json(response, 410, { message: 'Issues has been disabled in this repository.' });
+    if (objects === undefined) return sendJsonWithLimits(response, 404, { message: 'Not Found' });
+    if (objects === null)
+      return sendJsonWithLimits(response, 410, { message: 'Issues has been disabled in this repository.' });
     const size = Number(query.get('per_page') ?? PAGE_SIZE);
     const page = Number(query.get('page') ?? 1);
     const next = new URLSearchParams(query);
@@ -236,12 +239,12 @@ export class RemoteHost {
     const shown = objects
       .slice((page - 1) * size, page * size)
       .map(({ merged_by: _, protection: __, ...fields }) => fields);
-    json(response, 200, shown, page * size < objects.length ? link : {});
+    sendJsonWithLimits(response, 200, shown, page * size < objects.length ? link : {});
   }
 }
 
 function serveFile({ type, content, location }: HostedFile, isAllowed: boolean, response: ServerResponse): void {
-  if (!isAllowed) return json(response, 404, { message: 'Not Found' });
+  if (!isAllowed) return sendJsonWithLimits(response, 404, { message: 'Not Found' });
   if (location === undefined) response.writeHead(200, { 'content-type': type }).end(content);
   else response.writeHead(302, { location }).end();
 }
@@ -254,7 +257,7 @@ interface ApiRequest {
 
 const PAGE_SIZE = 30;
 
-function json(
+function sendJsonWithLimits(
   response: ServerResponse,
   status: number,
   body: object,

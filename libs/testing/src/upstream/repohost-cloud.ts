@@ -35,11 +35,11 @@ export class RepohostCloud {
 
   private constructor(readonly host: BasicHost) {}
 
-  /** Shape: `port` 0 is a free one. */
+  /** Starts the host on this port, or on a free one if `port` is 0. */
   static async start(port = 0): Promise<RepohostCloud> {
-    const options = { apiPath: API, gitPath: '', refusal: errorOf('Invalid credentials.') };
+    const options = { apiPath: API, gitPath: '', refusal: toErrorBody('Invalid credentials.') };
     const cloud: RepohostCloud = new RepohostCloud(
-      await BasicHost.start({ ...options, serve: (call, response) => cloud.serve(call, response) }, port),
+      await BasicHost.start({ ...options, serve: (call, response) => cloud.answerRequest(call, response) }, port),
     );
     return cloud;
   }
@@ -73,20 +73,20 @@ export class RepohostCloud {
     this.lists.set(`${name}/${list}`, objects);
   }
 
-  private serve({ path, query }: ApiCall, response: ServerResponse): void {
+  private answerRequest({ path, query }: ApiCall, response: ServerResponse): void {
     if (path === '/user') return sendJson(response, 200, { username: this.host.username, type: 'user' });
     const [, name = '', rest = ''] = /^\/repositories\/([^/]+\/[^/]+)(?:\/(.+))?$/.exec(path) ?? [];
     const found = this.repositories.get(name);
-    if (!found) return sendJson(response, 404, errorOf(`Repository ${name} not found`));
+    if (!found) return sendJson(response, 404, toErrorBody(`Repository ${name} not found`));
     if (rest === '') return sendJson(response, 200, found);
     const one = /^pullrequests\/(\d+)$/.exec(rest)?.[1];
     const pullRequests = this.lists.get(`${name}/pullrequests`) ?? [];
     if (one !== undefined) return sendJson(response, 200, pullRequests.find(({ id }) => id === Number(one)) ?? {});
     if (rest === 'issues' && found['has_issues'] === false) {
-      return sendJson(response, 404, errorOf('Repository has no issue tracker.'));
+      return sendJson(response, 404, toErrorBody('Repository has no issue tracker.'));
     }
     const listed = this.lists.get(`${name}/${rest}`) ?? [];
-    this.sendPage(rest === 'pullrequests' ? shownIn(listed, query) : listed, { path, query }, response);
+    this.sendPage(rest === 'pullrequests' ? listedPullRequests(listed, query) : listed, { path, query }, response);
   }
 
   private sendPage(objects: readonly HostedObject[], { path, query }: ApiCall, response: ServerResponse): void {
@@ -103,7 +103,7 @@ export class RepohostCloud {
   }
 }
 
-function shownIn(pullRequests: readonly HostedObject[], query: URLSearchParams): readonly HostedObject[] {
+function listedPullRequests(pullRequests: readonly HostedObject[], query: URLSearchParams): readonly HostedObject[] {
   const states = query.getAll('state');
   const chosen = states.length === 0 ? ['OPEN'] : states;
   const isAll = chosen.includes('ALL');
@@ -112,6 +112,6 @@ function shownIn(pullRequests: readonly HostedObject[], query: URLSearchParams):
     .map(({ reviewers: _, participants: __, ...fields }) => fields);
 }
 
-function errorOf(message: string): object {
+function toErrorBody(message: string): object {
   return { type: 'error', error: { message } };
 }

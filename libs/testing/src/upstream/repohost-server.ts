@@ -37,12 +37,12 @@ export class RepohostServer {
 
   private constructor(readonly host: BasicHost) {}
 
-  /** Shape: `port` 0 is a free one. */
+  /** Starts the host on this port, or on a free one if `port` is 0. */
   static async start(port = 0): Promise<RepohostServer> {
-    const refusal = errorOf('Authentication failed. Please check your credentials and try again.');
+    const refusal = toErrorBody('Authentication failed. Please check your credentials and try again.');
     const options = { apiPath: '/rest/api/1.0', gitPath: '/scm', refusal };
     const server: RepohostServer = new RepohostServer(
-      await BasicHost.start({ ...options, serve: (call, response) => server.serve(call, response) }, port),
+      await BasicHost.start({ ...options, serve: (call, response) => server.answerRequest(call, response) }, port),
     );
     return server;
   }
@@ -71,26 +71,26 @@ export class RepohostServer {
     this.pullRequests.set(slug.toLowerCase(), pullRequests);
   }
 
-  /** Shape: `activities` begin with the newest one. */
+  /** Sets the activities of a pull request, which begin with the newest one. */
   putActivities({ slug }: ServerRepository, pullRequest: number, activities: readonly HostedObject[]): void {
     this.activities.set(`${slug.toLowerCase()}/${pullRequest}`, activities);
   }
 
-  private serve({ path, query }: ApiCall, response: ServerResponse): void {
+  private answerRequest({ path, query }: ApiCall, response: ServerResponse): void {
     const [, key, slug, rest = ''] = REPOSITORY.exec(path) ?? [];
     const found = key === KEY ? this.repositories.get(slug!.toLowerCase()) : undefined;
-    if (!found) return sendJson(response, 404, errorOf(`Repository ${key}/${slug} does not exist.`));
+    if (!found) return sendJson(response, 404, toErrorBody(`Repository ${key}/${slug} does not exist.`));
     const name = found.slug.toLowerCase();
     if (rest === '') return sendJson(response, 200, found);
     if (rest === '/branches/default') return sendJson(response, 200, { id: 'refs/heads/main', displayId: 'main' });
-    if (rest === '/pull-requests') return this.sendPage(this.listed(name, query), query, response);
+    if (rest === '/pull-requests') return this.sendPage(this.listPullRequests(name, query), query, response);
     const pullRequest = /^\/pull-requests\/(\d+)\/activities$/.exec(rest)?.[1];
-    if (pullRequest === undefined) return sendJson(response, 404, errorOf('No such resource.'));
+    if (pullRequest === undefined) return sendJson(response, 404, toErrorBody('No such resource.'));
     this.sendPage(this.activities.get(`${name}/${pullRequest}`) ?? [], query, response);
   }
 
   /** Without `order=OLDEST` the newest pull request is the first. */
-  private listed(name: string, query: URLSearchParams): readonly HostedObject[] {
+  private listPullRequests(name: string, query: URLSearchParams): readonly HostedObject[] {
     const all = this.pullRequests.get(name) ?? [];
     const state = query.get('state') ?? 'OPEN';
     const chosen = state === 'ALL' ? all : all.filter((one) => one['state'] === state);
@@ -107,6 +107,6 @@ export class RepohostServer {
   }
 }
 
-function errorOf(message: string): object {
+function toErrorBody(message: string): object {
   return { errors: [{ context: null, message, exceptionName: null }] };
 }

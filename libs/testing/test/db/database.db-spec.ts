@@ -17,7 +17,7 @@ class CreateEggs1767225600001 implements MigrationInterface {
 }
 let statement = 'CREATE TABLE eggs (id bigint PRIMARY KEY)';
 
-async function ask<T>(url: string, text: string): Promise<T[]> {
+async function queryDatabase<T>(url: string, text: string): Promise<T[]> {
   const client = new Client({ connectionString: url });
   await client.connect();
   try {
@@ -28,7 +28,7 @@ async function ask<T>(url: string, text: string): Promise<T[]> {
 }
 
 const made: TestDatabase[] = [];
-async function make(...migrations: Parameters<typeof testDatabase>[1]): Promise<TestDatabase> {
+async function createTestDatabase(...migrations: Parameters<typeof testDatabase>[1]): Promise<TestDatabase> {
   const database = await testDatabase('testing', migrations);
   made.push(database);
   return database;
@@ -40,16 +40,19 @@ afterEach(async () => {
 
 describe('testDatabase', () => {
   it('gives every caller a migrated database of its own', async () => {
-    const [one, two] = await Promise.all([make(CreateNests1767225600000), make(CreateNests1767225600000)]);
-    await ask(one.url, `INSERT INTO nests VALUES (1, 'rook')`);
-    expect(await ask(two.url, 'SELECT * FROM nests')).toEqual([]);
+    const [one, two] = await Promise.all([
+      createTestDatabase(CreateNests1767225600000),
+      createTestDatabase(CreateNests1767225600000),
+    ]);
+    await queryDatabase(one.url, `INSERT INTO nests VALUES (1, 'rook')`);
+    expect(await queryDatabase(two.url, 'SELECT * FROM nests')).toEqual([]);
   });
 
   it('builds a new template when a statement in another file of the migration changes', async () => {
-    await make(CreateEggs1767225600001);
+    await createTestDatabase(CreateEggs1767225600001);
     statement = 'CREATE TABLE eggs (id bigint PRIMARY KEY, laid_on date)';
-    const changed = await make(CreateEggs1767225600001);
-    expect(await ask(changed.url, 'SELECT laid_on FROM eggs')).toEqual([]);
+    const changed = await createTestDatabase(CreateEggs1767225600001);
+    expect(await queryDatabase(changed.url, 'SELECT laid_on FROM eggs')).toEqual([]);
   });
 
   it('leaves nothing behind when dropped, even while a connection is open', async () => {
@@ -59,7 +62,10 @@ describe('testDatabase', () => {
     await client.connect();
     await database.drop();
     const name = new URL(database.url).pathname.slice(1);
-    const left = await ask(testServer('TEST_POSTGRES_URL'), `SELECT 1 FROM pg_database WHERE datname = '${name}'`);
+    const left = await queryDatabase(
+      testServer('TEST_POSTGRES_URL'),
+      `SELECT 1 FROM pg_database WHERE datname = '${name}'`,
+    );
     expect(left).toEqual([]);
   });
 });
