@@ -129,7 +129,7 @@ async function seed(estate, total) {
     const position = { ...refs, position_type: 'text', new_path: 'code.txt', new_line: n };
     await post(`/projects/${project.id}/merge_requests/${pushedIid}/discussions`, { body: `Line ${n}`, position });
   }
-  const client = new pg.Client({ connectionString: estate.databases['collaboration'] });
+  const client = new pg.Client({ connectionString: estate.owners['collaboration'] });
   await client.connect();
   await client.query('set synchronous_commit = off');
   await plan(client, project.id);
@@ -247,7 +247,7 @@ async function push(place, commits) {
  * @param {string} text
  */
 async function count({ estate }, text) {
-  const client = new pg.Client({ connectionString: estate.databases['collaboration'] });
+  const client = new pg.Client({ connectionString: estate.owners['collaboration'] });
   await client.connect();
   const { rows } = await client.query(`select count(*)::int as count from ${text}`);
   await client.end();
