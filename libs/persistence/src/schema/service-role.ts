@@ -54,7 +54,7 @@ const MISSING_GRANTS = `
  * Grants the role of a running service the rights to rows: to read, insert, update and delete those of all tables, to use
  * sequences and to call functions. Rights that exist are not granted again, so that a repetition changes nothing. Returns
  * the number of grants. Errors: the role does not exist, or has rights beyond rows; the message names the first.
- * Source: reference reliability 9.1; ADR 0211.
+ * Source: reference reliability 9.3; ADR 0211.
  */
 export async function grantRightsToRows(ask: Ask, role: string): Promise<number> {
   const named = `the role "${role}" of DATABASE_SERVICE_ROLE`;

@@ -38,7 +38,7 @@ interface Relation {
 
 /**
  * Checks the rights that the role of a running service gets from the migration of its database: to the rows of all tables,
- * and to nothing else. Source: reference reliability 9.1; ADR 0211.
+ * and to nothing else. Source: reference reliability 9.3; ADR 0211.
  */
 export function serviceRole(o: { readonly migrations: readonly MigrationClass[]; readonly table: string }): void {
   let database: TestDatabaseWithRoles;
