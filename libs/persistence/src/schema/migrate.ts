@@ -54,6 +54,7 @@ export async function runMigrations(
       // A lock timeout fails the migration instead of queueing every request behind it.
       {
         url,
+        serviceRole,
         poolCount: 1,
         internalPoolCount: 1,
         backgroundPoolCount: 2,
