@@ -70,7 +70,7 @@ async function seedGroupsAndMembers(estate) {
   /** @type {PeopleByWay} */
   const people = {};
   for (const way of WAYS) people[way] = await makePerson(post, way);
-  const client = new pg.Client({ connectionString: estate.databases['identity'] });
+  const client = new pg.Client({ connectionString: estate.owners['identity'] });
   await client.connect();
   const { id: root } = await post('/groups', { name: 'a root', path: 'a-root' });
   // Most groups have no parent, every ninth is below the fourth before it, the last 5,000 below one root. Names are shuffled.

@@ -137,7 +137,7 @@ async function startLimitServer(estate, people) {
       NODE_ENV: 'production',
       PORT: String(port),
       LIMIT_BASE: estate.baseUrl,
-      LIMIT_DATABASE_URL: estate.databases['collaboration'],
+      LIMIT_DATABASE_URL: estate.owners['collaboration'],
       LIMIT_SMTP_URL: estate.smtpUrl,
       LIMIT_TOKENS: JSON.stringify(tokens),
     },

@@ -127,7 +127,7 @@ async function seedGrowthProject(estate, total) {
   await post(`/groups/${group}/members`, { user_id: reader.id, access_level: 30 });
   // The directory copy of the service must contain the project before rows are written to the database directly.
   await post(`/projects/${project}/issues`, { title: 'first' });
-  const client = new pg.Client({ connectionString: estate.databases['collaboration'] });
+  const client = new pg.Client({ connectionString: estate.owners['collaboration'] });
   await client.connect();
   await client.query('set synchronous_commit = off');
   await client.query('delete from issues');

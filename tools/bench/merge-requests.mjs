@@ -130,7 +130,7 @@ async function seedMergeRequests(estate, total) {
     const position = { ...refs, position_type: 'text', new_path: 'code.txt', new_line: n };
     await post(`/projects/${project.id}/merge_requests/${pushedIid}/discussions`, { body: `Line ${n}`, position });
   }
-  const client = new pg.Client({ connectionString: estate.databases['collaboration'] });
+  const client = new pg.Client({ connectionString: estate.owners['collaboration'] });
   await client.connect();
   await client.query('set synchronous_commit = off');
   await insertPlanningRows(client, project.id);
@@ -248,7 +248,7 @@ async function pushAndWait(place, commits) {
  * @param {string} fromClause
  */
 async function countRows({ estate }, fromClause) {
-  const client = new pg.Client({ connectionString: estate.databases['collaboration'] });
+  const client = new pg.Client({ connectionString: estate.owners['collaboration'] });
   await client.connect();
   const { rows } = await client.query(`select count(*)::int as count from ${fromClause}`);
   await client.end();

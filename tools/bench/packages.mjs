@@ -78,7 +78,7 @@ async function stopBenchEstate({ estate }) {
  */
 async function runOnPackageDatabase({ estate, project, headers }, statements) {
   await fetch(`${estate.baseUrl}/api/v4/projects/${project + PROJECTS - 1}/packages`, { headers });
-  const client = new pg.Client({ connectionString: estate.databases['package'] });
+  const client = new pg.Client({ connectionString: estate.owners['package'] });
   await client.connect();
   await client.query('set synchronous_commit = off');
   for (const statement of statements) await client.query(statement);
@@ -197,7 +197,7 @@ async function benchMetadata({ rounds, count }) {
 
 /** Notes a change of the package, so that its metadata is written again. @param {BenchEstate} place */
 async function raiseIndexGeneration({ estate }) {
-  const client = new pg.Client({ connectionString: estate.databases['package'] });
+  const client = new pg.Client({ connectionString: estate.owners['package'] });
   await client.connect();
   await client.query('update package_indexes set generation = generation + 1');
   await client.end();

@@ -30,7 +30,7 @@ export async function seed(estate, { entries = 10_000 } = {}) {
   await call(`/projects/${project}/members`, { user_id: people.map(({ id }) => id).join(','), access_level: 30 });
   const first = await call(`/projects/${project}/issues`, { title: 'first', description: 'the first issue' });
 
-  const client = new pg.Client({ connectionString: estate.databases['collaboration'] });
+  const client = new pg.Client({ connectionString: estate.owners['collaboration'] });
   await client.connect();
   const ids = people.map(({ id }) => id);
   await client.query(

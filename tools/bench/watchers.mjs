@@ -43,7 +43,7 @@ async function startCheckout(root, env) {
   const startEstate = await startEstateOf(root);
   const dataDir = mkdtempSync(join(sharedTemporary(), 'rookery-bench-'));
   const estate = await startEstate({ dataDir, port: await freePort(), env: { ...ROOM, ...env } });
-  const database = new pg.Client({ connectionString: estate.databases['collaboration'] });
+  const database = new pg.Client({ connectionString: estate.owners['collaboration'] });
   await database.connect();
   const end = async () => {
     await database.end();

@@ -21,6 +21,8 @@ const READINESS_SECONDS = 3;
 /** Secrets that the operator of the cluster makes, and `nats-tls`, which cert-manager makes. */
 const SECRETS =
   /^(?:(?:gateway|identity|collaboration|import|package|admin)-secrets|root-token|rookery-tls|nats-tls|package-bucket)$/;
+/** Secrets with the address of the role that owns the tables of a service. */
+const OWNERS = /^(?:identity|collaboration|import|package|admin)-owner$/;
 const WORKLOADS = ['Deployment', 'StatefulSet', 'Job'];
 
 /** @param {Manifest[]} objects @param {...string} kinds */
@@ -159,13 +161,55 @@ function referencesExist(objects, complain) {
     for (const { secret, persistentVolumeClaim: claim } of volumes) {
       // CloudNativePG makes the secret `<cluster>-ca`.
       const cluster = /^(.+)-ca$/.exec(secret?.secretName)?.[1] ?? '';
-      if (secret && !SECRETS.test(secret.secretName) && !hasObject(objects, 'Cluster', cluster))
+      if (
+        secret &&
+        !SECRETS.test(secret.secretName) &&
+        !OWNERS.test(secret.secretName) &&
+        !hasObject(objects, 'Cluster', cluster)
+      )
         complain(workload, `mounts the unknown secret ${secret.secretName}`);
       if (claim && !hasObject(objects, 'PersistentVolumeClaim', claim.claimName))
         complain(workload, `mounts the unknown claim ${claim.claimName}`);
     }
   }
   for (const secret of objectsOfKind(objects, 'Secret')) complain(secret, 'is a literal secret');
+}
+
+/**
+ * The owner of tables migrates, and does nothing else: its address is mounted only by Jobs that migrate, which grant the role
+ * of the service its rights. Source: ADR 0211.
+ * @type {Rule}
+ */
+function ownersOnlyMigrate(objects, complain) {
+  for (const workload of objectsOfKind(objects, ...WORKLOADS)) {
+    const [{ args = [], env = [], volumeMounts = [] }] = podOf(workload).containers;
+    const owner = secretsOf(podOf(workload)).find((name) => OWNERS.test(name));
+    if (workload.kind !== 'Job' || args[0] !== 'migrate') {
+      if (owner) complain(workload, `has the address of the owner of tables: ${owner}`);
+      continue;
+    }
+    const { name, value = '' } = env.find((/** @type {any} */ one) => one.name.startsWith('DATABASE_URL_')) ?? {};
+    const service = /^DATABASE_URL_([A-Z]+)_FILE$/.exec(name)?.[1]?.toLowerCase();
+    const volume = podOf(workload).volumes?.find((/** @type {any} */ { secret }) => secret?.secretName === owner);
+    const folder = volumeMounts.find((/** @type {any} */ mount) => mount.name === volume?.name)?.mountPath;
+    if (owner !== `${service}-owner` || value !== `${folder}/database-url`)
+      complain(workload, 'does not migrate as the owner of tables');
+    if (settingOf(workload, 'DATABASE_SERVICE_ROLE') !== service) complain(workload, 'grants its service no rights');
+  }
+}
+
+/**
+ * Names of all secrets that a pod mounts or reads, in any way.
+ * @param {unknown} part
+ * @returns {string[]}
+ */
+function secretsOf(part) {
+  if (typeof part !== 'object' || part === null) return [];
+  return Object.entries(part).flatMap(([key, value]) => {
+    if (key === 'secretName') return [value];
+    const isReference = ['secret', 'secretRef', 'secretKeyRef'].includes(key);
+    return isReference && value?.name ? [value.name] : secretsOf(value);
+  });
 }
 
 /** @type {Rule} */
@@ -245,6 +289,7 @@ const RULES = [
   deploymentsStayAvailable,
   jobsSurviveReleases,
   referencesExist,
+  ownersOnlyMigrate,
   servicesReachPods,
   scalingFits,
   namespaceIsClosed,

@@ -38,12 +38,12 @@ function renameColumn(estate) {
 }
 
 /**
- * Runs statements in the database of collaboration.
+ * Runs statements in the database of collaboration, as the owner of its tables.
  * @param {Estate} estate
  * @param {string[]} statements
  */
-async function changeSchema({ databases }, statements) {
-  const client = new pg.Client({ connectionString: databases['collaboration'] });
+async function changeSchema({ owners }, statements) {
+  const client = new pg.Client({ connectionString: owners['collaboration'] });
   await client.connect();
   for (const text of statements) await client.query(text);
   await client.end();

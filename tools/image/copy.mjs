@@ -17,7 +17,7 @@ import { basename, dirname, join, posix } from 'node:path';
  */
 
 /**
- * Copies the sources to the target, a path in `files` of the stage. Shape: the content of a folder, a file by its name.
+ * Copies the sources to the target, a path in `files` of the stage: the content of each folder, and each file under its name.
  * Errors: a source that does not exist or is ignored; a pattern.
  * @param {string[]} words Sources and target, as in the instruction.
  * @param {Source} source

@@ -5,7 +5,7 @@
  * @typedef {{ http: number, management: number }} Ports
  * @typedef {{ contextKeys: Record<string, string>, internalKeys: Record<string, string>, session: string }} Keys
  * @typedef {{ host?: string, ports: Record<string, Ports>, databases: Record<string, string>,
- *   natsUrls?: Record<string, string>, smtpUrl?: string, blobsUrl?: string, repositories?: string, externalUrl?: string, secrets: Keys,
+ *   owners?: Record<string, string>, natsUrls?: Record<string, string>, smtpUrl?: string, blobsUrl?: string, repositories?: string, externalUrl?: string, secrets: Keys,
  *   env: Environment }} EstateFacts
  */
 

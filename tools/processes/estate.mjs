@@ -123,6 +123,8 @@ export class Estate {
   commands = null;
   /** Addresses of the embedded databases by service. @type {Record<string, string>} */
   databases = {};
+  /** Their addresses as the roles that own their tables. @type {Record<string, string>} */
+  owners = {};
   /** @type {Record<string, string> | undefined} */
   natsUrls;
   /** @type {string | undefined} */
@@ -233,7 +235,9 @@ export class Estate {
     const { ensureDatabases } = await import('../servers/databases.mjs');
     this.postgres = await startPostgres({ folder: this.dataDir, password: this.secrets.postgres });
     this.cluster = this.postgres.identity;
-    this.databases = await ensureDatabases(this.postgres, this.secrets.databases, embedded);
+    const { databases, owners } = await ensureDatabases(this.postgres, this.secrets, embedded);
+    this.databases = databases;
+    this.owners = owners;
     this.say(`PostgreSQL on 127.0.0.1:${this.postgres.port}`);
   }
 
@@ -404,8 +408,8 @@ export class Estate {
   async startService(name) {
     const process = this.#requireProcess(name);
     if (isAlive(process.record)) throw new Refused(`${name} runs`);
-    const { runRole } = await import('./migrations.mjs');
-    if (SERVICES.includes(name)) await runRole(name, ['migrate'], this);
+    const { migrateService } = await import('./migrations.mjs');
+    if (SERVICES.includes(name)) await migrateService(name, this);
     await process.start();
     this.#writeRoster();
   }

@@ -10,6 +10,7 @@ import { createHash } from 'node:crypto';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { databaseVariable, environmentOf, isGiven, SERVICES } from './environment.mjs';
+import { nameOf } from '../servers/databases.mjs';
 import { readRecord, writeRecord } from './process-records.mjs';
 import { programOf } from './service-process.mjs';
 
@@ -29,7 +30,7 @@ export async function migrate({ dataDir, estate, digests, cluster }) {
     (service) => isGiven(estate.env, databaseVariable(service)) || done[service] !== stamps[service],
   );
   // All failures are collected, so that one does not hide another.
-  const outcomes = await Promise.allSettled(pending.map((service) => runRole(service, ['migrate'], estate)));
+  const outcomes = await Promise.allSettled(pending.map((service) => migrateService(service, estate)));
   pending.forEach((service, index) => {
     if (outcomes[index]?.status === 'fulfilled') done[service] = stamps[service];
   });
@@ -37,6 +38,18 @@ export async function migrate({ dataDir, estate, digests, cluster }) {
   const failures = outcomes.filter((outcome) => outcome.status === 'rejected').map((outcome) => outcome.reason.message);
   if (failures.length > 0) throw new Error(failures.join('\n'));
   return pending;
+}
+
+/**
+ * Runs the role `migrate` of one service, as the owner of its tables, which grants the service its rights. A database that
+ * the operator named has one role, unless its settings say more.
+ * @param {string} service
+ * @param {EstateFacts} estate
+ */
+export function migrateService(service, estate) {
+  const owner = estate.owners?.[service];
+  const own = owner ? { [databaseVariable(service)]: owner, DATABASE_SERVICE_ROLE: nameOf(service) } : {};
+  return runRole(service, ['migrate'], estate, own);
 }
 
 /**

@@ -8,8 +8,9 @@ const LETTERS = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789'
 
 /**
  * Reads the secrets of an estate, and generates missing ones. Passwords of databases and keys of request contexts are by
- * service, passwords of the bus by account, internal keys by `caller/callee`; `session` seals cookies of web pages.
- * @typedef {{ postgres: string, databases: Record<string, string>, bus: Record<string, string>,
+ * service: `databases` for its role, `owners` for the role that owns its tables. Passwords of the bus are by account, internal
+ * keys by `caller/callee`; `session` seals cookies of web pages.
+ * @typedef {{ postgres: string, databases: Record<string, string>, owners: Record<string, string>, bus: Record<string, string>,
  *   contextKeys: Record<string, string>, internalKeys: Record<string, string>, session: string, rootToken: string }} Secrets
  * @param {string} dataDir
  * @returns {Secrets}
@@ -20,6 +21,7 @@ export function readSecrets(dataDir) {
   const secrets = {
     postgres: kept.postgres ?? randomWord(),
     databases: Object.fromEntries(SERVICES.map((name) => [name, kept.databases?.[name] ?? randomWord()])),
+    owners: Object.fromEntries(SERVICES.map((name) => [name, kept.owners?.[name] ?? randomWord()])),
     // A letter first, because nats-server parses a value that begins with a digit as a number.
     bus: Object.fromEntries(['operator', ...SERVICES].map((name) => [name, kept.bus?.[name] ?? `p${randomWord()}`])),
     contextKeys: Object.fromEntries(SERVICES.map((name) => [name, kept.contextKeys?.[name] ?? generateKey(name)])),

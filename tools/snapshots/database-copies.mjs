@@ -10,7 +10,7 @@
  */
 import { randomBytes } from 'node:crypto';
 import pg from 'pg';
-import { nameOf } from '../servers/databases.mjs';
+import { databaseRights, giveTablesToOwner, nameOf } from '../servers/databases.mjs';
 
 const COPIES = /^rookery_(s|next|gone)_([0-9a-f]+)_[a-z]+$/;
 
@@ -67,10 +67,11 @@ export class DatabaseCopies {
         const live = nameOf(service);
         await ask(`ALTER DATABASE ${live} RENAME TO rookery_gone_${word}_${service}`);
         await ask(`ALTER DATABASE rookery_next_${id}_${service} RENAME TO ${live}`);
-        await ask(`ALTER DATABASE ${live} OWNER TO ${live}`);
+        for (const statement of databaseRights(service)) await ask(statement);
       }
       await ask('COMMIT');
     });
+    await this.#each((_, service) => giveTablesToOwner(this.server, service));
   }
 
   /**

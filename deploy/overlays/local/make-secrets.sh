@@ -18,8 +18,10 @@ keep operator-bus-password "p$(random 16 hex)"
 for service in $services; do
   keep "$service-context-keys" "k1/$service:$(random 32 base64)"
   keep "$service-database-password" "$(random 16 hex)"
+  keep "$service-owner-password" "$(random 16 hex)"
   keep "$service-bus-password" "p$(random 16 hex)"
   keep "$service-database-url" "postgres://$service:$(kept "$service-database-password")@postgres:5432/$service"
+  keep "$service-owner-database-url" "postgres://${service}_owner:$(kept "$service-owner-password")@postgres:5432/$service"
   keep "$service-bus-url" "nats://$service:$(kept "$service-bus-password")@nats:4222"
 done
 join gateway-context-keys "$(for service in $services; do printf '%s,' "$(kept "$service-context-keys")"; done | sed 's/,$//')"
@@ -59,6 +61,7 @@ if [ "${1:-}" = env ]; then
     echo "CONTEXT_KEYS_$name=$(kept "$service-context-keys")"
     echo "INTERNAL_KEYS_$name=$(kept "$service-internal-keys")"
     echo "DATABASE_PASSWORD_$name=$(kept "$service-database-password")"
+    echo "DATABASE_OWNER_PASSWORD_$name=$(kept "$service-owner-password")"
     echo "NATS_PASSWORD_$name=$(kept "$service-bus-password")"
   done
 else

@@ -23,7 +23,7 @@ export function untilBlocked(ask: (sql: string) => Promise<QueryRows>, count = 1
 type QueryRows = readonly unknown[] | { readonly rows: readonly unknown[] };
 
 /** Advisory lock for creating and deleting test databases; an arbitrary number, the same everywhere. */
-const TEMPLATE_LOCK = 7_205_221;
+export const TEMPLATE_LOCK = 7_205_221;
 const IS_ENTERED = `SELECT 1 FROM pg_stat_activity WHERE datname = $1 AND backend_type = 'client backend'`;
 const machine = createHash('sha256').update(hostname()).digest('hex').slice(0, 6);
 let count = 0;
@@ -37,7 +37,7 @@ let sweep: Promise<void> | null = null;
  */
 export async function testDatabase(service: string, migrations: readonly MigrationClass[]): Promise<TestDatabase> {
   const template = `template_${service.replaceAll('-', '_')}_${await fingerprintOf(migrations)}`;
-  const name = `test_${machine}_${process.pid}_${Date.now().toString(36)}_${++count}`;
+  const name = newDatabaseName();
   await withAdministratorClient(async (client) => {
     await (sweep ??= dropAbandonedDatabases(client));
     if (!(await isTemplateComplete(client, template))) await buildTemplateDatabase(client, template, migrations);
@@ -52,13 +52,20 @@ export async function testDatabase(service: string, migrations: readonly Migrati
   };
 }
 
-function databaseUrlOf(database: string): string {
+/** A name that `dropAbandonedDatabases` knows. */
+export function newDatabaseName(): string {
+  return `test_${machine}_${process.pid}_${Date.now().toString(36)}_${++count}`;
+}
+
+/** Address of a database of the test server, as its superuser or as `role`. */
+export function databaseUrlOf(database: string, role?: { readonly name: string; readonly password: string }): string {
   const url = new URL(testServer('TEST_POSTGRES_URL'));
+  if (role) [url.username, url.password] = [role.name, role.password];
   url.pathname = `/${database}`;
   return url.href;
 }
 
-async function withAdministratorClient<T>(use: (client: Client) => Promise<T>): Promise<T> {
+export async function withAdministratorClient<T>(use: (client: Client) => Promise<T>): Promise<T> {
   const client = new Client({ connectionString: testServer('TEST_POSTGRES_URL') });
   await client.connect();
   try {

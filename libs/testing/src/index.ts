@@ -1,6 +1,7 @@
 export { documentChecker } from './answer-schemas';
 export { effectsWaiter, publishEvent, until } from './bus';
 export { testDatabase, untilBlocked, type TestDatabase } from './database';
+export { testDatabaseWithRoles, type TestDatabaseWithRoles } from './database-roles';
 export { FaultProxy } from './fault-proxy';
 export { expectEntitiesToMatchSchema, schemaDifferences } from './entities';
 export { unusedPort } from './ports';
@@ -41,6 +42,7 @@ export {
   type MatrixRole,
   type MatrixVisibility,
 } from './suites/role-matrix';
+export { serviceRole } from './suites/service-role';
 export { tokenScopes } from './suites/token-scopes';
 export { visibility, type RoleCase } from './suites/visibility';
 export { wholeNumbers } from './suites/whole-numbers';

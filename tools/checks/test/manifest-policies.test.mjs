@@ -90,6 +90,51 @@ const FAULTS = [
     (object) => (object.metadata.name = 'blobs'),
     /unknown claim package-blobs/,
   ],
+  [
+    'Deployment',
+    'identity',
+    (_, pod) => pod.volumes.push({ name: 'x', secret: { secretName: 'identity-owner' } }),
+    /Deployment identity has the address of the owner of tables: identity-owner/,
+  ],
+  [
+    'Deployment',
+    'admin',
+    (_, pod) =>
+      pod.volumes.push({ name: 'x', projected: { sources: [{ secret: { name: 'package-owner', items: [] } }] } }),
+    /Deployment admin has the address of the owner of tables: package-owner/,
+  ],
+  [
+    'Deployment',
+    'import',
+    (_, __, one) =>
+      one.env.push({ name: 'X', valueFrom: { secretKeyRef: { name: 'import-owner', key: 'database-url' } } }),
+    /Deployment import has the address of the owner of tables: import-owner/,
+  ],
+  [
+    'Deployment',
+    'import',
+    (_, __, one) => one.envFrom.push({ secretRef: { name: 'import-owner' } }),
+    /has the address/,
+  ],
+  [
+    'Job',
+    'identity-bootstrap-0-1-0',
+    (_, pod) => (pod.volumes[0].secret.secretName = 'identity-owner'),
+    /Job identity-bootstrap-0-1-0 has the address of the owner of tables/,
+  ],
+  [
+    'Job',
+    'admin-migrate-0-1-0',
+    (_, __, one) => (one.env[0].value = '/etc/rookery/secrets/database-url'),
+    /does not migrate as the owner of tables/,
+  ],
+  [
+    'Job',
+    'admin-migrate-0-1-0',
+    (_, pod) => (pod.volumes[1].secret.secretName = 'import-owner'),
+    /does not migrate as the owner of tables/,
+  ],
+  ['Job', 'admin-migrate-0-1-0', (_, __, one) => one.env.pop(), /grants its service no rights/],
   ['Service', 'import', (object) => (object.spec.selector = { a: 'b' }), /selects no pods/],
   ['Service', 'import', (object) => (object.spec.ports[0].targetPort = 'web'), /leads to the unknown port web/],
   [

@@ -92,11 +92,13 @@ describe('secrets', () => {
       ),
     );
     /** @param {string} name */
-    const ofJobs = (name) => ['internal-keys', 'context-keys', 'database-url'].map((key) => [`${name}-secrets`, key]);
+    const ofJobs = (name) => ['internal-keys', 'context-keys'].map((key) => [`${name}-secrets`, key]);
     const wanted = [
       ...PROCESSES.map((name) => [name, `${name}-secrets`, 'all']),
       ...SERVICES.flatMap((name) => ofJobs(name).map((one) => [`${name}-migrate`, ...one])),
+      ...SERVICES.map((name) => [`${name}-migrate`, `${name}-owner`, 'all']),
       ...ofJobs('identity').map((one) => ['identity-bootstrap', ...one]),
+      ['identity-bootstrap', 'identity-secrets', 'database-url'],
       ['identity-bootstrap', 'root-token', 'all'],
     ];
     assert.deepEqual(mounted.map(String).sort(), wanted.map(String).sort());
@@ -161,9 +163,20 @@ describe('secrets', () => {
       const files = (secrets.get(`${name}-secrets`) ?? []).filter(([key]) => key !== 'geo-shared-secret');
       for (const [key, file] of files) assert.equal(file, `secrets/${name}-${key}`);
     }
+    for (const name of SERVICES)
+      assert.deepEqual(secrets.get(`${name}-owner`), [['database-url', `secrets/${name}-owner-database-url`]]);
+    for (const [name, file] of secrets.get('postgres') ?? [])
+      assert.equal(
+        file,
+        `secrets/${name === 'password' ? 'postgres' : name}${name.endsWith('-owner') || name === 'password' ? '' : '-database'}-password`,
+      );
     for (const [user, file] of secrets.get('nats-passwords') ?? []) assert.equal(file, `secrets/${user}-bus-password`);
     const variables = { CONTEXT_KEYS: 'context-keys', INTERNAL_KEYS: 'internal-keys' };
-    const passwords = { DATABASE_PASSWORD: 'database-password', NATS_PASSWORD: 'bus-password' };
+    const passwords = {
+      DATABASE_PASSWORD: 'database-password',
+      DATABASE_OWNER_PASSWORD: 'owner-password',
+      NATS_PASSWORD: 'bus-password',
+    };
     for (const name of PROCESSES)
       for (const [variable, file] of Object.entries({ ...variables, ...(name === 'gateway' ? {} : passwords) })) {
         const value = readFileSync(join(folder, `secrets/${name}-${file}`), 'utf8');
@@ -189,18 +202,26 @@ describe('compose', () => {
   const holders = (word) =>
     Object.keys(services).filter((name) => JSON.stringify(services[name].environment ?? {}).includes(word));
 
-  it('gives each service its own role, database and account, jobs no account, and no process the superuser', () => {
+  it('gives each service its own role, database and account, migrations the owner, jobs no account, and no process the superuser', () => {
     for (const name of SERVICES) {
-      const own = [name, `${name}-migrate`, ...(name === 'identity' ? ['identity-bootstrap'] : [])].sort();
+      const running = [name, ...(name === 'identity' ? ['identity-bootstrap'] : [])];
+      const own = [...running, `${name}-migrate`].sort();
       const NAME = name.toUpperCase();
       const url = `postgres://${name}:\${DATABASE_PASSWORD_${NAME}:?make the secrets first}@postgres:5432/${name}`;
       const bus = `nats://${name}:\${NATS_PASSWORD_${NAME}:?make the secrets first}@nats:4222`;
-      for (const one of own) {
+      const owner = `postgres://${name}_owner:\${DATABASE_OWNER_PASSWORD_${NAME}:?make the secrets first}@postgres:5432/${name}`;
+      const { environment: migrates } = services[`${name}-migrate`];
+      assert.deepEqual(
+        [migrates[`DATABASE_URL_${NAME}`], migrates.DATABASE_SERVICE_ROLE, migrates.NATS_URL],
+        [owner, name, undefined],
+      );
+      for (const one of running) {
         const { environment } = services[one];
         const account = one === name ? bus : undefined;
         assert.deepEqual([environment[`DATABASE_URL_${NAME}`], environment.NATS_URL], [url, account]);
       }
-      assert.deepEqual(holders(`DATABASE_PASSWORD_${NAME}`).sort(), [...own, 'postgres'].sort());
+      assert.deepEqual(holders(`{DATABASE_PASSWORD_${NAME}`).sort(), [...running, 'postgres'].sort());
+      assert.deepEqual(holders(`{DATABASE_OWNER_PASSWORD_${NAME}`).sort(), [`${name}-migrate`, 'postgres'].sort());
       assert.deepEqual(holders(`NATS_PASSWORD_${NAME}`).sort(), [name, 'nats'].sort());
       for (const kind of ['CONTEXT', 'INTERNAL']) assert.deepEqual(holders(`${kind}_KEYS_${NAME}`).sort(), own);
     }
@@ -215,11 +236,15 @@ describe('compose', () => {
     const roles = script.split('\n').filter((line) => /\b(create|alter) (role|user)\b/i.test(line));
     assert.deepEqual(roles, [
       '\tcreate role :"service" login password :\'password\';',
+      '\tcreate role :"owner" login password :\'owner_password\';',
       "\tcreate role exporter login password :'password' connection limit 3 in role pg_monitor;",
     ]);
     assert.doesNotMatch(script, /\bgrant\b/i);
     assert.deepEqual(holders('DATABASE_PASSWORD_EXPORTER'), ['postgres', 'postgres-exporter']);
-    assert.match(script, /revoke all on database :"service" from public;/);
+    assert.match(
+      script,
+      /create database :"service" owner :"owner";\n\trevoke all on database :"service" from public;/,
+    );
   });
 
   it('names all of its variables in .env.example', () => {

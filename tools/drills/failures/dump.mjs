@@ -5,7 +5,7 @@
  * @typedef {(text: string, values?: unknown[]) => Promise<unknown>} RunStatement
  */
 import pg from 'pg';
-import { nameOf } from '../../servers/databases.mjs';
+import { databaseRights, nameOf } from '../../servers/databases.mjs';
 
 export class Dump {
   /**
@@ -14,6 +14,7 @@ export class Dump {
    */
   constructor(estate, service) {
     this.estate = estate;
+    this.service = service;
     this.live = nameOf(service);
     this.kept = `dump_${this.live}`;
   }
@@ -35,7 +36,7 @@ export class Dump {
       await this.#endConnections(ask);
       await ask(`ALTER DATABASE ${this.live} RENAME TO lost_${this.live}`);
       await ask(`ALTER DATABASE ${this.kept} RENAME TO ${this.live}`);
-      await ask(`ALTER DATABASE ${this.live} OWNER TO ${this.live}`);
+      for (const statement of databaseRights(this.service)) await ask(statement);
     });
   }
 

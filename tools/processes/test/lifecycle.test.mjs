@@ -206,11 +206,19 @@ describe('npm start', () => {
     assert.ok(!recordedProcesses().some((record) => record.pid === former && isAlive(record)));
     assert.equal((await callApi(run, '/user')).status, 200);
     const { package: about } = readRecord(join(dataDir, 'run/environments.json'));
-    const { DATABASE_URL_PACKAGE } = restoreEnvironment(about, readRecord(join(dataDir, 'secrets.json')), {});
+    const secrets = readRecord(join(dataDir, 'secrets.json'));
+    const { DATABASE_URL_PACKAGE = '' } = restoreEnvironment(about, secrets, {});
+    const earlier = `drop table protection_rules; delete from migrations where name ~ 'ProtectionRules'`;
     const database = new pg.Client({ connectionString: DATABASE_URL_PACKAGE });
     await database.connect();
+    await assert.rejects(database.query(earlier), /must be owner of table protection_rules/);
     // The state of a dump of an earlier release.
-    await database.query(`drop table protection_rules; delete from migrations where name ~ 'ProtectionRules'`);
+    const address = new URL(DATABASE_URL_PACKAGE);
+    [address.username, address.password] = ['rookery_package_owner', secrets.owners.package];
+    const owner = new pg.Client({ connectionString: address.href });
+    await owner.connect();
+    await owner.query(earlier);
+    await owner.end();
     const started = service('start', 'package');
     assert.deepEqual([started.status, /^package started in/.test(started.stdout)], [0, true], started.stderr);
     const { rows } = await database.query('select count(*)::int from protection_rules');

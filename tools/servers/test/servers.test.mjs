@@ -37,6 +37,8 @@ describe('the embedded PostgreSQL', () => {
   let server;
   /** @type {Record<string, string>} */
   let databases;
+  /** @type {Record<string, string>} */
+  let owners;
   /** @param {string} service */
   const urlOf = (service) => databases[service] ?? '';
   const secrets = readSecrets(folder);
@@ -44,7 +46,7 @@ describe('the embedded PostgreSQL', () => {
 
   before(async () => {
     server = await start();
-    databases = await ensureDatabases(server, secrets.databases);
+    ({ databases, owners } = await ensureDatabases(server, secrets));
   });
   after(async () => {
     await server.stop();
@@ -56,6 +58,47 @@ describe('the embedded PostgreSQL', () => {
     assert.deepEqual(await queryDatabase(databases.admin, 'SELECT current_user AS role'), [{ role: 'rookery_admin' }]);
     const foreign = urlOf('admin').replace(/rookery_admin(?=\?)/, 'rookery_identity');
     await assert.rejects(queryDatabase(foreign, 'SELECT 1'), /permission denied/);
+  });
+
+  it('lets the owner of a database alone create tables in it', async () => {
+    assert.deepEqual(Object.keys(owners), SERVICES);
+    assert.deepEqual(await queryDatabase(owners.admin, 'SELECT current_user AS role'), [
+      { role: 'rookery_admin_owner' },
+    ]);
+    for (const statement of [
+      'CREATE TABLE eggs (id int)',
+      'CREATE SCHEMA eggs',
+      'CREATE TEMPORARY TABLE eggs (id int)',
+    ])
+      await assert.rejects(queryDatabase(databases.admin, statement), /permission denied/);
+    await queryDatabase(owners.admin, 'CREATE TABLE eggs (id int)');
+    await assert.rejects(queryDatabase(databases.admin, 'DROP TABLE eggs'), /must be owner/);
+    await assert.rejects(
+      queryDatabase(owners.admin?.replace(/rookery_admin(?=\?)/, 'rookery_identity'), 'SELECT 1'),
+      /denied/,
+    );
+  });
+
+  it('gives a database of an earlier version, which its service owned, to the owner', async () => {
+    await queryDatabase(server.url(), 'ALTER DATABASE rookery_package OWNER TO rookery_package');
+    await queryDatabase(databases.package, 'CREATE SCHEMA queue; CREATE TABLE queue.eggs (id serial)');
+    await queryDatabase(server.url(), 'REVOKE CONNECT ON DATABASE rookery_package FROM rookery_package_owner');
+    ({ databases, owners } = await ensureDatabases(server, secrets));
+    await assert.rejects(queryDatabase(databases.package, 'SELECT * FROM queue.eggs'), /permission denied/);
+    await queryDatabase(owners.package, 'ALTER TABLE queue.eggs ADD COLUMN colour text; DROP SCHEMA queue CASCADE');
+    assert.deepEqual(await queryDatabase(databases.package, 'SELECT current_user AS role'), [
+      { role: 'rookery_package' },
+    ]);
+  });
+
+  it('changes the password of an owner that the secrets do not have any more', async () => {
+    ({ owners } = await ensureDatabases(server, { ...secrets, owners: { ...secrets.owners, admin: 'other' } }));
+    await queryDatabase(owners.admin, 'SELECT 1');
+    await assert.rejects(
+      queryDatabase(owners.admin?.replace('other', secrets.owners.admin ?? ''), 'SELECT 1'),
+      /authentication/,
+    );
+    ({ databases, owners } = await ensureDatabases(server, secrets));
   });
 
   it('refuses a wrong password', async () => {
@@ -70,14 +113,14 @@ describe('the embedded PostgreSQL', () => {
   });
 
   it('keeps committed data after a SIGKILL, and ends the server that a dead supervisor left behind', async () => {
-    await queryDatabase(databases.import, 'CREATE TABLE nests AS SELECT 1 AS id');
+    await queryDatabase(owners.import, 'CREATE TABLE nests AS SELECT 1 AS id');
     server.kill();
     const left = await start();
     const next = await start();
     assert.equal(isAlive(left.record), false);
     server = next;
-    databases = await ensureDatabases(server, secrets.databases);
-    assert.deepEqual(await queryDatabase(databases.import, 'SELECT * FROM nests'), [{ id: 1 }]);
+    ({ databases, owners } = await ensureDatabases(server, secrets));
+    assert.deepEqual(await queryDatabase(owners.import, 'SELECT * FROM nests'), [{ id: 1 }]);
   });
 });
 
@@ -152,6 +195,7 @@ describe('the environment of a process', () => {
     env,
     ports,
     databases,
+    owners: Object.fromEntries(SERVICES.map((service) => [service, `postgres://owner-of-${service}`])),
     host: '0.0.0.0',
     externalUrl: 'http://localhost:6',
     natsUrls: Object.fromEntries(SERVICES.map((service) => [service, `nats://${service}:p@own`])),
@@ -178,6 +222,7 @@ describe('the environment of a process', () => {
       'ROOKERY_EXTERNAL_URL',
       'ROOKERY_INTERNAL_KEYS',
     ]);
+    assert.equal(given.DATABASE_URL_IDENTITY, 'postgres://identity');
     assert.equal(given.RATE_LIMITS, 'off');
     assert.equal(environmentOf('admin', estate(env)).DATABASE_URL_ADMIN, 'postgres://other');
   });

@@ -28,10 +28,12 @@ const secrets = readSecrets(dataDir);
 let postgres;
 /** @type {Record<string, string>} */
 let databases;
+/** @type {Record<string, string>} */
+let owners;
 
 before(async () => {
   postgres = await startPostgres({ folder: dataDir, password: secrets.postgres });
-  databases = await ensureDatabases(postgres, secrets.databases);
+  ({ databases, owners } = await ensureDatabases(postgres, secrets));
   for (const service of SERVICES) await queryService(service, 'CREATE TABLE facts (fact text)');
   mkdirSync(mailDir);
   mkdirSync(streams, { recursive: true });
@@ -43,11 +45,12 @@ after(async () => {
 });
 
 /**
+ * Sends a statement to a database, as the owner of its tables.
  * @param {string} service
  * @param {string} text
  */
-async function queryService(service, text) {
-  const client = new pg.Client({ connectionString: databases[service] });
+async function queryService(service, text, addresses = owners) {
+  const client = new pg.Client({ connectionString: addresses[service] });
   await client.connect();
   try {
     return (await client.query(text)).rows;
@@ -166,9 +169,11 @@ describe('a state', () => {
     assert.deepEqual(estate.log.slice(-5), ['rest', 'bus stops', 'bus starts', 'up to date', 'resume']);
   });
 
-  it('admits only the role of its service to a live database, and no role to a saved one', async () => {
+  it('admits only the roles of its service to a live database, and no role to a saved one', async () => {
     await estate.snapshots.restore('initial');
-    assert.deepEqual(await queryService('admin', 'SELECT current_user AS role'), [{ role: 'rookery_admin' }]);
+    const whoami = 'SELECT current_user AS role';
+    assert.deepEqual(await queryService('admin', whoami, databases), [{ role: 'rookery_admin' }]);
+    assert.deepEqual(await queryService('admin', whoami), [{ role: 'rookery_admin_owner' }]);
     const foreign = databases.admin?.replace(/rookery_admin(?=\?)/, 'rookery_identity');
     /** @param {string | undefined} connectionString */
     const query = async (connectionString) => {
@@ -179,6 +184,18 @@ describe('a state', () => {
     await assert.rejects(query(foreign), /permission denied/);
     const saved = (await listDatabaseCopies()).find((name) => name.startsWith('rookery_s_')) ?? '';
     await assert.rejects(query(databases.admin?.replace(/rookery_admin(?=\?)/, saved)), /permission denied/);
+  });
+
+  it('of an earlier version, in which services own their tables, gives them to the owner when it is restored', async () => {
+    const live = new pg.Client({ connectionString: postgres.url('rookery_admin') });
+    await live.connect();
+    await live.query('ALTER TABLE facts OWNER TO rookery_admin');
+    await live.end();
+    await estate.snapshots.save('older');
+    await estate.snapshots.restore('older');
+    await assert.rejects(queryService('admin', 'DROP TABLE facts', databases), /must be owner of table facts/);
+    await put('owned');
+    await estate.snapshots.remove('older');
   });
 
   it('terminates open connections to the databases', async () => {

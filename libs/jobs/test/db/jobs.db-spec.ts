@@ -1,8 +1,9 @@
 import { int, object, text } from '@rookery/contracts';
-import { testDatabase, until } from '@rookery/testing';
+import { runMigrations } from '@rookery/persistence';
+import { testDatabase, testDatabaseWithRoles, until } from '@rookery/testing';
 import type { TestDatabase } from '@rookery/testing';
 import { defineJob } from '../../src';
-import { kept, lasting, plain, ProbeJob, replaced, serial } from '../support/probe.job';
+import { failing, kept, lasting, plain, ProbeJob, replaced, serial } from '../support/probe.job';
 import { migrations, newService } from '../support/service';
 import type { TestService } from '../support/service';
 
@@ -39,6 +40,28 @@ describe('jobs', () => {
     await until(async () => (await one.jobs.findStatus(id))?.state === 'done');
     await expect(one.marks('plain')).resolves.toEqual(['2']);
     await until(async () => (await queued(one)) === 0);
+  });
+
+  it('are queued, run and tried again by a role that has rights to rows only', async () => {
+    const restricted = await testDatabaseWithRoles();
+    await runMigrations(restricted.ownerUrl, migrations, { serviceRole: restricted.service });
+    const one = await newService({ url: restricted.serviceUrl, jobs: [ProbeJob] });
+    try {
+      one.start();
+      ProbeJob.poison.add(4);
+      const ids = await one.work.run(async (tx) => [
+        await one.jobs.enqueue(tx, plain, { item_id: 3 }),
+        await one.jobs.enqueue(tx, failing, { item_id: 4 }),
+      ]);
+      const states = () => Promise.all(ids.map(async (id) => (await one.jobs.findStatus(id))?.state));
+      await until(async () => String(await states()) === 'done,dead');
+      await expect(one.marks('plain')).resolves.toEqual(['3']);
+      await expect(one.marks('failing')).resolves.toEqual(['4 1', '4 2', '4 3']);
+      await until(async () => (await queued(one)) === 0);
+    } finally {
+      await one.stop();
+      await restricted.drop();
+    }
   });
 
   it('wake a worker at the commit, long before its next poll', async () => {

@@ -7,6 +7,12 @@ function defineDatabaseSettings(service: ServiceName) {
     url: setting.secret(`DATABASE_URL_${service.toUpperCase()}`, {
       about: `PostgreSQL database of the ${service} service, as postgres://user:password@host:port/name.`,
     }),
+    serviceRole: setting.text('DATABASE_SERVICE_ROLE', {
+      default: null,
+      about:
+        'Read by `migrate` only, whose address is that of the owner of the tables: the role of the running service, ' +
+        'which gets rights to rows.',
+    }),
     poolCount: setting.int('DATABASE_POOL_COUNT', {
       default: 10,
       min: 1,

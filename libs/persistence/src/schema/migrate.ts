@@ -5,6 +5,7 @@ import type { MigrationInterface } from 'typeorm';
 import { dataSourceOptions } from '../connections/data-source';
 import { databaseSettingsFor } from '../connections/database.config';
 import { plumbingMigrations } from './plumbing.migrations';
+import { grantRightsToRows } from './service-role';
 
 /**
  * A TypeORM migration in raw SQL. The class name ends in 13 digits, which order it. The field `transaction = false` is
@@ -38,16 +39,22 @@ export async function pendingMigrations(
 
 /**
  * Migrates a database to the newest schema, each migration in a transaction of its own. The plumbing tables are added
- * when not listed. A second process waits for the first and then finds nothing to do. Returns the names of the
- * migrations that were run. Errors: those of the failing statement; the migrations before it stay. Source: reference
- * reliability 9.2; ADR 0023.
+ * when not listed. A second process waits for the first and then finds nothing to do. Afterwards the role
+ * `serviceRole`, if given, gets rights to all rows. Returns the names of the migrations that were run.
+ * Errors: those of the failing statement; the migrations before it stay. Those of `grantRightsToRows`.
+ * Source: reference reliability 9.2; ADR 0023, 0211.
  */
-export async function runMigrations(url: string, migrations: readonly MigrationClass[]): Promise<string[]> {
+export async function runMigrations(
+  url: string,
+  migrations: readonly MigrationClass[],
+  { serviceRole = null }: { readonly serviceRole?: string | null } = {},
+): Promise<string[]> {
   const dataSource = new DataSource({
     ...dataSourceOptions(
       // A lock timeout fails the migration instead of queueing every request behind it.
       {
         url,
+        serviceRole,
         poolCount: 1,
         internalPoolCount: 1,
         backgroundPoolCount: 2,
@@ -68,6 +75,7 @@ export async function runMigrations(url: string, migrations: readonly MigrationC
       await guard.query('set lock_timeout = 0');
       await guard.query('select pg_advisory_lock($1)', [MIGRATION_LOCK]);
       const done = await dataSource.runMigrations({ transaction: 'each' });
+      if (serviceRole !== null) await grantRightsToRows((text, values) => guard.query(text, values), serviceRole);
       return done.map((migration) => migration.name);
     } finally {
       await guard.query('select pg_advisory_unlock($1)', [MIGRATION_LOCK]).catch(() => undefined);
@@ -84,9 +92,9 @@ export function createMigrateStep(o: {
   readonly migrations: readonly MigrationClass[];
 }): MigrateStep {
   return async (context) => {
-    const { url } = context.settings(databaseSettingsFor(o.service));
+    const { url, serviceRole } = context.settings(databaseSettingsFor(o.service));
     const started = Date.now();
-    const done = await runMigrations(url, o.migrations);
+    const done = await runMigrations(url, o.migrations, { serviceRole });
     context.logger.info({ migrations: done, ms: Date.now() - started }, `${done.length} migrations were run`);
   };
 }

@@ -1,0 +1,4 @@
+import { serviceRole } from '@rookery/testing';
+import { migrations } from '../../src/database';
+
+serviceRole({ migrations, table: 'geo_sites' });
