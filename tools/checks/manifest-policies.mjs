@@ -182,19 +182,20 @@ function referencesExist(objects, complain) {
  */
 function ownersOnlyMigrate(objects, complain) {
   for (const workload of objectsOfKind(objects, ...WORKLOADS)) {
-    const [{ args = [], env = [], volumeMounts = [] }] = podOf(workload).containers;
-    const owner = secretsOf(podOf(workload)).find((name) => OWNERS.test(name));
+    const [{ args = [], env = [], volumeMounts = [] }] = podSpecOf(workload).containers;
+    const owner = secretsOf(podSpecOf(workload)).find((name) => OWNERS.test(name));
     if (workload.kind !== 'Job' || args[0] !== 'migrate') {
       if (owner) complain(workload, `has the address of the owner of tables: ${owner}`);
       continue;
     }
     const { name, value = '' } = env.find((/** @type {any} */ one) => one.name.startsWith('DATABASE_URL_')) ?? {};
     const service = /^DATABASE_URL_([A-Z]+)_FILE$/.exec(name)?.[1]?.toLowerCase();
-    const volume = podOf(workload).volumes?.find((/** @type {any} */ { secret }) => secret?.secretName === owner);
+    const volume = podSpecOf(workload).volumes?.find((/** @type {any} */ { secret }) => secret?.secretName === owner);
     const folder = volumeMounts.find((/** @type {any} */ mount) => mount.name === volume?.name)?.mountPath;
     if (owner !== `${service}-owner` || value !== `${folder}/database-url`)
       complain(workload, 'does not migrate as the owner of tables');
-    if (settingOf(workload, 'DATABASE_SERVICE_ROLE') !== service) complain(workload, 'grants its service no rights');
+    if (environmentValueOf(workload, 'DATABASE_SERVICE_ROLE') !== service)
+      complain(workload, 'grants its service no rights');
   }
 }
 

@@ -12,9 +12,10 @@ import { existsSync, mkdirSync, readFileSync, statSync } from 'node:fs';
 import { execFileSync } from 'node:child_process';
 import { join } from 'node:path';
 import { environmentOf, LOOPBACK, PROCESSES, SERVICES } from '../processes/environment.mjs';
+import { ownerVariables } from '../processes/migrations.mjs';
 import { freePorts, until } from '../processes/process-records.mjs';
 import { readSecrets } from '../processes/secrets.mjs';
-import { ensureDatabases, nameOf } from '../servers/databases.mjs';
+import { ensureDatabases, nameOf, ownerOf } from '../servers/databases.mjs';
 import { natsProgram, startNats } from '../servers/nats.mjs';
 import { discardPostgres } from '../servers/postgres-files.mjs';
 import { startPostgres, TEST_SETTINGS } from '../servers/postgres.mjs';
@@ -81,7 +82,7 @@ export class ImageEstate {
     const { folder } = this;
     this.#postgres = await startPostgres({ folder, password: secrets.postgres, settings: TEST_SETTINGS });
     const postgres = this.#postgres;
-    await ensureDatabases(postgres, secrets.databases);
+    await ensureDatabases(postgres, secrets);
     const nats = await startNats({ folder: join(folder, 'nats'), program: natsProgram(), passwords: secrets.bus });
     this.#nats = nats;
     const ports = await freePorts(PROCESSES.length * 2);
@@ -93,6 +94,7 @@ export class ImageEstate {
       ports: Object.fromEntries(PROCESSES.map((name) => [name, { http: next(), management: next() }])),
       // Not the Unix socket, which is outside of the image.
       databases: byService((name) => postgres.url(nameOf(name), nameOf(name), secrets.databases[name])),
+      owners: byService((name) => postgres.url(nameOf(name), ownerOf(name), secrets.owners[name])),
       natsUrls: byService((name) => nats.urlOf(name)),
       // No e-mail is sent.
       smtpUrl: 'smtp://127.0.0.1:1',
@@ -157,7 +159,7 @@ export class ImageEstate {
   /** @param {string} name */
   async migrate(name) {
     const env = this.#settingsOf(name);
-    await this.#expect(name, ['migrate'], { env, status: 0 });
+    await this.#expect(name, ['migrate'], { env: { ...env, ...ownerVariables(name, this.facts) }, status: 0 });
     if (name !== 'identity') return;
     await this.#expect(name, ['bootstrap'], { env: { ...env, ROOKERY_ROOT_TOKEN: this.rootToken }, status: 0 });
   }

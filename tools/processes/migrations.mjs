@@ -47,9 +47,18 @@ export async function migrate({ dataDir, estate, digests, cluster }) {
  * @param {EstateFacts} estate
  */
 export function migrateService(service, estate) {
-  const owner = estate.owners?.[service];
-  const own = owner ? { [databaseVariable(service)]: owner, DATABASE_SERVICE_ROLE: nameOf(service) } : {};
-  return runRole(service, ['migrate'], estate, own);
+  return runRole(service, ['migrate'], estate, ownerVariables(service, estate));
+}
+
+/**
+ * Variables with which the role `migrate` connects as the owner of the tables; none if the estate has no owners.
+ * @param {string} service
+ * @param {EstateFacts} estate
+ * @returns {Record<string, string>}
+ */
+export function ownerVariables(service, { owners }) {
+  const owner = owners?.[service];
+  return owner ? { [databaseVariable(service)]: owner, DATABASE_SERVICE_ROLE: nameOf(service) } : {};
 }
 
 /**

@@ -71,7 +71,7 @@ export class DatabaseCopies {
       }
       await ask('COMMIT');
     });
-    await this.#each((_, service) => giveTablesToOwner(this.server, service));
+    await this.#useEachService((_, service) => giveTablesToOwner(this.server, service));
   }
 
   /**

@@ -194,7 +194,7 @@ describe('a state', () => {
     await estate.snapshots.save('older');
     await estate.snapshots.restore('older');
     await assert.rejects(queryService('admin', 'DROP TABLE facts', databases), /must be owner of table facts/);
-    await put('owned');
+    await writeFact('owned');
     await estate.snapshots.remove('older');
   });
 
