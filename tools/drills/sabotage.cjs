@@ -14,7 +14,7 @@ const CHANGES = {
   'unsettled-pushes': {
     only: /apps[\\/]collaboration/,
     file: /repositories[\\/]repositories\.job\.js$/,
-    from: /await this\.database\.run\(abandoned, \{\}\)/,
+    from: /await this\.database\.run\(selectAbandonedPushes, \{\}\)/,
     to: '[]',
   },
   /** A repeated merge does not notice that the branch has moved already. */
