@@ -21,6 +21,8 @@ import ts from 'typescript';
 import { lineOf, sourcesOf, walk } from './sources.mjs';
 
 const HIDDEN = '\u0000';
+/** Words after "merge into" or "truncate" in English sentences, such as descriptions of fields. */
+const ARTICLES = new Set(['a', 'an', 'the']);
 // `for update of`, `do update set` and similar clauses name no table.
 const WRITES =
   /\b(?:insert\s+into|merge\s+into|delete\s+from|truncate(?:\s+table)?|(?<!\b(?:for|key|do)\s+)update)\s+(?:only\s+)?([a-z_][a-z_0-9]*|\u0000)(?=[\s(;]|$)/gi;
@@ -66,6 +68,7 @@ function literalText(node) {
 /** @param {string} text */
 function tablesWritten(text) {
   return [...text.matchAll(WRITES)]
+    .filter(([, table = '']) => !ARTICLES.has(table))
     .filter(([whole, table = '']) => !/^update/i.test(whole) || isUpdateOf(text, table))
     .map(([, table = '']) => (table === HIDDEN ? null : table.toLowerCase()));
 }
@@ -86,7 +89,7 @@ function isUpdateOf(text, table) {
 function entitiesWritten(call, entities) {
   const callee = call.expression;
   const name = ts.isPropertyAccessExpression(callee) ? callee.name.text : ts.isIdentifier(callee) ? callee.text : '';
-  if (!ENTITY_CALLS.has(name) && name !== 'collection') return [];
+  if (!ENTITY_CALLS.has(name) && name !== 'defineCollection') return [];
   const [first] = call.arguments;
   const entity = first && ts.isIdentifier(first) ? entities.get(first.text) : undefined;
   if (!entity) return [];

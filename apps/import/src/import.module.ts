@@ -16,14 +16,14 @@ import type { SettingsValues } from '@rookery/platform';
 import { migrations } from './database';
 import { GistsModule } from './gists/gists.module';
 import { ImportsModule } from './imports/imports.module';
-import { PeopleModule } from './people/people.module';
+import { UpstreamPeopleModule } from './people/people.module';
 import { SourcesModule } from './sources/sources.module';
 import { StagesModule } from './stages/stages.module';
 
 const service = 'import';
 
 /** Root module: the wings of the import service. */
-@Module({ imports: [PeopleModule, SourcesModule, StagesModule, ImportsModule, GistsModule] })
+@Module({ imports: [UpstreamPeopleModule, SourcesModule, StagesModule, ImportsModule, GistsModule] })
 export class ImportModule {
   static forRoot(values: SettingsValues): DynamicModule {
     const settings = pickSettings(values, databaseSettingsFor(service));

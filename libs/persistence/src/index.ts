@@ -40,7 +40,7 @@ export { HISTORY } from './work/history';
 export { HeadWatch } from './work/head-watch';
 export type { LogHead } from './work/head-watch';
 export { Inbox } from './work/inbox';
-export { collection, Collection } from './lists/collection';
+export { defineCollection, Collection } from './lists/collection';
 export type { WriteContext, CollectionDefinition, CollectionOptions, ListRequest, RowKey } from './lists/collection';
 export type { Parent, Parents, Within } from './lists/parents';
 export { isDatabaseAway, violatesConstraint } from './sql/failures';

@@ -109,6 +109,12 @@ describe('owners of tables', () => {
     assert.match(ownershipOf(hidden).join('\n'), /writes a table without naming it in the text/);
   });
 
+  it('takes no article of a sentence for a table', () => {
+    const prose = createService({ 'nests/nests.dto.ts': "const about = 'Birds may merge into the branch.';" });
+    assert.deepEqual([...tableOwners(prose).tables.keys()], []);
+    assert.deepEqual(ownershipOf(prose, new Set(['the'])), []);
+  });
+
   it('refuses a service that writes a table of a library', () => {
     const outbox = createService({ 'nests/nests.service.ts': "const add = 'insert into outbox (id) values ($1)';" });
     assert.match(ownershipOf(outbox, new Set(['outbox'])).join('\n'), /which belongs to a library/);

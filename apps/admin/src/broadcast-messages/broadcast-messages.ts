@@ -1,6 +1,6 @@
 import type { EventDefinition } from '@rookery/contracts';
 import { broadcastMessageCreated, broadcastMessageDeleted, broadcastMessageUpdated } from '@rookery/contracts';
-import { collection } from '@rookery/persistence';
+import { defineCollection } from '@rookery/persistence';
 import { BroadcastMessage } from './broadcast-message.entity';
 
 const messageEventBuilder =
@@ -9,7 +9,7 @@ const messageEventBuilder =
     event.of({ aggregateId: message.id, actorId, data: { broadcast_message_id: message.id } });
 
 /** Newest first. */
-export const broadcastMessages = collection(BroadcastMessage, {
+export const broadcastMessages = defineCollection(BroadcastMessage, {
   order: { id: 'DESC' },
   bytes: 'octet_length(row.message)',
   created: messageEventBuilder(broadcastMessageCreated),

@@ -4,7 +4,7 @@ import type { EventDefinition } from '@rookery/contracts';
 import { CLOCK, Conflict, InvalidSentences } from '@rookery/kernel';
 import type { Clock, Page, PageRequest } from '@rookery/kernel';
 import type { AllFilters, WriteContext, Collection, Tx } from '@rookery/persistence';
-import { collection, likePattern, Work } from '@rookery/persistence';
+import { defineCollection, likePattern, Work } from '@rookery/persistence';
 import { touchFeatureFlags } from '../feature-flags-clients/feature-flags-clients.service';
 import { UserList } from './user-list.entity';
 import type { UserListInput } from './user-list.entity';
@@ -26,7 +26,7 @@ const userListEventBuilder =
   (list: UserList, actorId: number | null) =>
     event.of({ aggregateId: list.id, actorId, data: { user_list_id: list.id, project_id: list.projectId } });
 
-export const userLists = collection<UserList, UserListFilters>(UserList, {
+export const userLists = defineCollection<UserList, UserListFilters>(UserList, {
   within: 'projectId',
   numbered: 'iid',
   filters: FILTERS,

@@ -4,7 +4,7 @@ import type { EventDefinition } from '@rookery/contracts';
 import { CLOCK, InvalidSentences } from '@rookery/kernel';
 import type { Clock, Page, PageRequest } from '@rookery/kernel';
 import type { AllFilters, WriteContext, Collection, Tx } from '@rookery/persistence';
-import { collection, Database, Work } from '@rookery/persistence';
+import { defineCollection, Database, Work } from '@rookery/persistence';
 import { touchFeatureFlags } from '../feature-flags-clients/feature-flags-clients.service';
 import { planLimitOfProject } from '../plan-limits/plan-limits.service';
 import { checkTotalXids } from '../feature-flags-user-lists/user-lists.service';
@@ -36,7 +36,7 @@ const flagEventBuilder =
   (event: EventDefinition & Pick<typeof featureFlagCreated, 'of'>) => (flag: FeatureFlag, actorId: number | null) =>
     event.of({ aggregateId: flag.id, actorId, data: { feature_flag_id: flag.id, project_id: flag.projectId } });
 
-export const featureFlags = collection<FeatureFlag, FeatureFlagFilters>(FeatureFlag, {
+export const featureFlags = defineCollection<FeatureFlag, FeatureFlagFilters>(FeatureFlag, {
   within: 'projectId',
   order: { name: 'ASC' },
   filters: FILTERS,

@@ -1,9 +1,9 @@
 import { Invalid } from '@rookery/kernel';
-import { collection } from '@rookery/persistence';
+import { defineCollection } from '@rookery/persistence';
 import { GeoSite } from './geo-site.entity';
 
 /** Geo sites in the order of creation. */
-export const geoSites = collection(GeoSite, {
+export const geoSites = defineCollection(GeoSite, {
   resource: 'GeoSite',
   order: { id: 'ASC' },
   taken: {

@@ -69,7 +69,7 @@ export class DocsController {
   @Get('-/docs/events')
   @Header('X-Frame-Options', 'DENY')
   async eventPage(@Res() reply: FastifyReply): Promise<void> {
-    sendPage(reply, PLAIN_POLICY, await this.loadFileOnce('events', renderEventDocs));
+    sendPage(reply, PLAIN_POLICY, await this.loadFileOnce('events', renderEventDocsPage));
   }
 
   @Get('-/docs/assets/:file')
@@ -108,7 +108,7 @@ function sendPage(reply: FastifyReply, contentSecurityPolicy: string, content: B
     .send(content);
 }
 
-async function renderEventDocs(): Promise<Buffer> {
+async function renderEventDocsPage(): Promise<Buffer> {
   const document = JSON.parse(await readFile(ASYNCAPI_FILE, 'utf8')) as AsyncApiDocument;
   return Buffer.from(String(await eventDocs(document, STYLE_PATH)));
 }

@@ -212,7 +212,7 @@ export class Edge {
 
   private reportFailure(exchange: Exchange, error: unknown): void {
     this.admission.logger.error({ err: error, requestId: exchange.requestId }, 'request failed');
-    exchange.fail();
+    exchange.answerUnexpectedError();
   }
 
   /** Finds the route, and refuses everything that can be refused without knowing the caller. */

@@ -171,7 +171,8 @@ export class Exchange {
     this.request.socket.resetAndDestroy();
   }
 
-  fail(): void {
+  /** Answers 500 after an unexpected error, or breaks off an answer that has begun. */
+  answerUnexpectedError(): void {
     if (this.response.headersSent) this.breakOff();
     else this.refuse(REFUSALS.internal);
   }

@@ -15,7 +15,7 @@ import {
 import { CLOCK, Forbidden, NotFound } from '@rookery/kernel';
 import type { Clock, Page, SignedInViewer, Viewer } from '@rookery/kernel';
 import type { AllFilters, Collection } from '@rookery/persistence';
-import { collection, filter, Work } from '@rookery/persistence';
+import { defineCollection, filter, Work } from '@rookery/persistence';
 import { BadgeRendering } from './badge-rendering';
 import type { BadgeSource, RenderedBadge } from './badge-rendering';
 import { Badge } from './badge.entity';
@@ -32,7 +32,7 @@ const FILTERS: AllFilters<ListBadges> = { name: filter.equals('row.name') };
  * Badges. A project also lists the badges of its groups, which can only be changed in the groups. Source: reference
  * identity-and-import 8.
  */
-export const badges = collection(Badge, {
+export const badges = defineCollection(Badge, {
   within: {
     project: 'projectId',
     group: 'namespaceId',

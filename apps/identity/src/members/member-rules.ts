@@ -63,7 +63,7 @@ export class MemberRules {
   }
 
   /**
-   * Errors: Invalid for a token's bot of another group or project; AddressRefused for an address that the top-level
+   * Errors: Invalid for a token's bot of another group or project; EmailAddressRefused for an address that the top-level
    * group does not allow; TooManyRequests when the viewer has learned too much about addresses.
    */
   async checkEligibility(tx: Tx, viewer: SignedInViewer, source: MemberSource, userId: number): Promise<void> {
@@ -83,9 +83,9 @@ export class MemberRules {
       const domainsText = (await isGroupOwner(tx, viewer, source.traversalIds[0]!))
         ? describeDomains(domains)
         : 'domains';
-      throw new AddressRefused({ user: [`email does not match the allowed ${domainsText}`] });
+      throw new EmailAddressRefused({ user: [`email does not match the allowed ${domainsText}`] });
     }
-    if (!person.is_confirmed) throw new AddressRefused({ user: ['email is not a verified email'] });
+    if (!person.is_confirmed) throw new EmailAddressRefused({ user: ['email is not a verified email'] });
   }
 
   /** Errors: TooManyRequests when so many refusals would disclose more than the limit allows. */
@@ -103,7 +103,7 @@ export class MemberRules {
 }
 
 /** The address of a user does not meet the rules of the group. */
-export class AddressRefused extends Invalid {}
+export class EmailAddressRefused extends Invalid {}
 
 async function isGroupOwner(tx: Tx, viewer: SignedInViewer, groupId: number): Promise<boolean> {
   if (viewer.isAdmin) return true;

@@ -2,7 +2,7 @@ import { Inject, Injectable } from '@nestjs/common';
 import type { Clock, Page, PageRequest } from '@rookery/kernel';
 import { CLOCK, Invalid, NotFound, assertAllUsed } from '@rookery/kernel';
 import type { AllFilters, WriteContext, Collection, OrderTerm, Tx } from '@rookery/persistence';
-import { collection, filter, similarityOrderSql, Work } from '@rookery/persistence';
+import { defineCollection, filter, similarityOrderSql, Work } from '@rookery/persistence';
 import { AvatarsService } from '../avatars/avatars.service';
 import type { AvatarChange } from '../avatars/avatars.service';
 import { lockAssignments } from './project-topics.service';
@@ -37,7 +37,7 @@ const BY_PROJECTS: readonly OrderTerm[] = [
   ['row.id', 'asc'],
 ];
 
-export const topics = collection(Topic, {
+export const topics = defineCollection(Topic, {
   filters: FILTERS,
   taken: { uq_topics_name: () => new Invalid({ name: ['has already been taken'] }) },
 });

@@ -3,4 +3,4 @@ import { People } from './people';
 
 /** Owners of imported objects. */
 @Module({ providers: [People], exports: [People] })
-export class PeopleModule {}
+export class UpstreamPeopleModule {}

@@ -1,7 +1,7 @@
 import { Module } from '@nestjs/common';
 import { EgressModule } from '@rookery/egress';
 import { GitModule } from '@rookery/git';
-import { PeopleModule } from '../people/people.module';
+import { UpstreamPeopleModule } from '../people/people.module';
 import { SourcesModule } from '../sources/sources.module';
 import { ProjectUploads } from './attachments/project-uploads';
 import { TextAttachments } from './attachments/text-attachments';
@@ -12,7 +12,7 @@ import { ScratchJob } from './repository/scratch.job';
 
 /** Stages of imports, each of which brings one kind of object into a project. */
 @Module({
-  imports: [EgressModule, GitModule, PeopleModule, SourcesModule],
+  imports: [EgressModule, GitModule, UpstreamPeopleModule, SourcesModule],
   providers: [ObjectsStage, ProjectObjects, ProjectUploads, RepositoryStage, ScratchJob, TextAttachments],
   exports: [ObjectsStage, RepositoryStage],
 })

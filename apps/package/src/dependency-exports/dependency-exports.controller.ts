@@ -5,7 +5,12 @@ import { NotFound } from '@rookery/kernel';
 import type { SignedInViewer } from '@rookery/kernel';
 import { PackageFiles } from '../packages/package-files';
 import { dependencyExportPresenter } from './dependency-export.presenter';
-import { CreateGroupExport, CreatePipelineExport, CreateProjectExport, IdentifyExport } from './dependency-exports.dto';
+import {
+  CreateGroupDependencyExport,
+  CreatePipelineDependencyExport,
+  CreateProjectDependencyExport,
+  IdentifyExport,
+} from './dependency-exports.dto';
 import { readsDependencies } from './dependency-exports.permission';
 import type { ExportRow } from './dependency-exports.queries';
 import { DependencyExportsService } from './dependency-exports.service';
@@ -29,9 +34,13 @@ export class DependencyExportsController {
     ...creates,
     within: project(),
     about: 'Starts an export of the dependencies of a project.',
-    params: CreateProjectExport,
+    params: CreateProjectDependencyExport,
   })
-  create({ within, viewer, params }: Call<CreateProjectExport, ProjectScope, SignedInViewer>): Promise<ExportRow> {
+  create({
+    within,
+    viewer,
+    params,
+  }: Call<CreateProjectDependencyExport, ProjectScope, SignedInViewer>): Promise<ExportRow> {
     return this.exports.create(within, viewer, params);
   }
 
@@ -39,9 +48,13 @@ export class DependencyExportsController {
     ...creates,
     within: group(),
     about: 'Starts an export of the dependencies of the projects of a group.',
-    params: CreateGroupExport,
+    params: CreateGroupDependencyExport,
   })
-  createOfGroup({ within, viewer, params }: Call<CreateGroupExport, GroupScope, SignedInViewer>): Promise<ExportRow> {
+  createOfGroup({
+    within,
+    viewer,
+    params,
+  }: Call<CreateGroupDependencyExport, GroupScope, SignedInViewer>): Promise<ExportRow> {
     return this.exports.create(within, viewer, params);
   }
 
@@ -49,10 +62,13 @@ export class DependencyExportsController {
     ...creates,
     may: signedIn(),
     about: 'Starts an export of the components that the jobs of a pipeline reported.',
-    params: CreatePipelineExport,
+    params: CreatePipelineDependencyExport,
     fails: [403, 404],
   })
-  createOfPipeline({ viewer, params }: Call<CreatePipelineExport, undefined, SignedInViewer>): Promise<ExportRow> {
+  createOfPipeline({
+    viewer,
+    params,
+  }: Call<CreatePipelineDependencyExport, undefined, SignedInViewer>): Promise<ExportRow> {
     return this.exports.createOfPipeline(params.id, viewer, params);
   }
 

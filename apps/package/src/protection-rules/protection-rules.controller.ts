@@ -7,7 +7,7 @@ import { InstanceSettings } from '@rookery/instance';
 import type { Clock } from '@rookery/kernel';
 import { CLOCK, Unprocessable } from '@rookery/kernel';
 import type { Collection } from '@rookery/persistence';
-import { collection, Work } from '@rookery/persistence';
+import { defineCollection, Work } from '@rookery/persistence';
 import type { ProtectionRuleInput } from './protection-rule.entity';
 import { ProtectionRule } from './protection-rule.entity';
 import { protectionRulePresenter } from './protection-rule.presenter';
@@ -26,7 +26,7 @@ const ruleEventBuilder =
       data: { rule_id: rule.id, project_id: rule.projectId, package_type: rule.packageType },
     });
 
-const protectionRules = collection(ProtectionRule, {
+const protectionRules = defineCollection(ProtectionRule, {
   within: 'projectId',
   order: { id: 'ASC' },
   created: ruleEventBuilder(protectionRuleCreated),

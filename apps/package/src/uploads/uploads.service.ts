@@ -7,7 +7,7 @@ import type { ImportedTotal } from '@rookery/contracts';
 import { MAX_UPLOAD_BYTES } from '@rookery/contracts';
 import { NotFound, Refused, TooLarge } from '@rookery/kernel';
 import type { SignedInViewer } from '@rookery/kernel';
-import { collection, Database, statement, Work } from '@rookery/persistence';
+import { defineCollection, Database, statement, Work } from '@rookery/persistence';
 import type { Collection, ListQuery, Tx } from '@rookery/persistence';
 import { PackageFiles } from '../packages/package-files';
 import { Upload } from './upload.entity';
@@ -21,7 +21,7 @@ const TOTAL = statement<{ project: number }, ImportedTotal>(
 const SECRET_BYTES = 16;
 /** Another request has stored the same upstream file meanwhile. */
 class FileStoredMeanwhile extends Error {}
-const uploads = collection(Upload, {
+const uploads = defineCollection(Upload, {
   within: 'projectId',
   taken: { uq_uploads_import_source: () => new FileStoredMeanwhile() },
 });

@@ -77,10 +77,10 @@ export interface ListRequest<E, F extends object = object> {
 /**
  * Declares a plain collection: list, find, create, change and remove rows, scoped to a parent, with events. Purpose: a
  * resource without rules of its own needs only an entity, a controller, a presenter and a migration. Example: `const
- * badges = collection(Badge, { within: 'projectId' })`, then `badges.on(work)` in the controller.
+ * badges = defineCollection(Badge, { within: 'projectId' })`, then `badges.on(work)` in the controller.
  * Source: ADR 0161.
  */
-export function collection<E extends { id: number }, F extends object = object>(
+export function defineCollection<E extends { id: number }, F extends object = object>(
   entity: new () => E,
   options: CollectionOptions<E, F> = {},
 ): CollectionDefinition<E, F> {

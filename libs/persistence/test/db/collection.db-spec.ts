@@ -1,7 +1,7 @@
 import { protectionRuleCreated, protectionRuleDeleted, protectionRuleUpdated } from '@rookery/contracts';
 import { Conflict, COUNT_LIMIT, NotFound, PreconditionFailed } from '@rookery/kernel';
 import { Column, Entity, PrimaryGeneratedColumn, UpdateDateColumn } from 'typeorm';
-import { collection, filter } from '../../src';
+import { defineCollection, filter } from '../../src';
 import type { AllFilters, Collection, ListRequest, MigrationClass, Parent, Tx } from '../../src';
 import { startService } from '../support/service';
 import type { TestService } from '../support/service';
@@ -30,7 +30,7 @@ const toEventData = (rule: Rule, actorId: number | null) => ({
   actorId,
   data: { rule_id: rule.id, project_id: rule.projectId, package_type: 'npm' },
 });
-const declared = collection(Rule, {
+const declared = defineCollection(Rule, {
   resource: 'Rule',
   within: 'projectId',
   order: { namePattern: 'ASC' },
@@ -95,7 +95,7 @@ describe('collection', () => {
   });
 
   it('numbers rows within their parent without gaps, and from 1 after the parent was dropped', async () => {
-    const numbered = collection(Rule, { ...declared.options, numbered: 'number' });
+    const numbered = defineCollection(Rule, { ...declared.options, numbered: 'number' });
     const made = numbered.on(service.work);
     const number = async (namePattern: string, within = 1) =>
       (await made.create({ namePattern }, { actorId: 3, within })).number;
@@ -188,7 +188,7 @@ interface SignFilters {
 }
 const FILTERS: AllFilters<SignFilters> = { search: filter.contains('row.title'), look: filter.equals('row.look') };
 const createSigns = (inherit: readonly ('project' | 'group')[], refuse?: (verb: string) => Error) =>
-  collection(Sign, {
+  defineCollection(Sign, {
     resource: 'Sign',
     within: { project: 'projectId', group: 'groupId', inherit, ...(refuse ? { refuse } : {}) },
     name: 'title',
@@ -267,7 +267,7 @@ describe('collection of rows in projects and groups', () => {
   });
 
   it('finds by name only if one is declared', async () => {
-    const nameless = collection(Sign).on(service.work);
+    const nameless = defineCollection(Sign).on(service.work);
     await expect(nameless.find('own')).rejects.toThrow('Sign has no name to be found by');
   });
 
@@ -327,7 +327,7 @@ describe('collection of rows in projects and groups', () => {
     expect(await titlesOf(signs, project)).toEqual(['near', 'far']);
     await service.work.run((tx) => createSigns(['project']).drop(tx, 'group', [10, 20]));
     expect(await service.database.query('select title from signs')).toEqual([{ title: 'foreign' }]);
-    const nowhere = service.work.run((tx) => collection(Sign).drop(tx, 'project', [1]));
+    const nowhere = service.work.run((tx) => defineCollection(Sign).drop(tx, 'project', [1]));
     await expect(nowhere).rejects.toThrow('Sign is not kept within a parent');
   });
 

@@ -69,6 +69,6 @@ export async function withPlaceForPlanning<P extends ProjectParent>(
  * Waits for transactions that hold these projects at their previous place. Effects of moves call it before they remove
  * labels and milestones that no longer apply. Transactions that begin later read the new place.
  */
-export async function waitForHeldPlaces(tx: Tx, projectIds: readonly number[]): Promise<void> {
+export async function waitForTransactionsAtPreviousPlace(tx: Tx, projectIds: readonly number[]): Promise<void> {
   await tx.prepared(waitForPlaceLocks, [projectIds]);
 }

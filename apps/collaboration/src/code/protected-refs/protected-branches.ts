@@ -1,7 +1,7 @@
 import { Inject, Injectable } from '@nestjs/common';
 import type { Clock } from '@rookery/kernel';
 import { CLOCK, Conflict, Forbidden, matchesWildcard } from '@rookery/kernel';
-import { attachedTo, collection, filter, statement, Work } from '@rookery/persistence';
+import { attachedTo, defineCollection, filter, statement, Work } from '@rookery/persistence';
 import type { AllFilters, Collection, Tx } from '@rookery/persistence';
 import { DEFAULT_LEVEL, includesCaller } from './access-levels';
 import type { RuleCaller } from './access-levels';
@@ -37,7 +37,7 @@ const insertDefaultRule = statement<DefaultRule, never>(
 const SEARCH: AllFilters<RuleFilters> = { search: filter.contains('row.name') };
 
 /** Rules for the branches of a project, ordered by name. */
-export const protectedBranches = collection(ProtectedBranch, {
+export const protectedBranches = defineCollection(ProtectedBranch, {
   within: 'projectId',
   order: { name: 'ASC' },
   filters: SEARCH,

@@ -3,7 +3,7 @@ import { actorAndParent, atLeast, created, Endpoint, ifUnmodified, none, one, pa
 import type { Call, ProjectScope } from '@rookery/api-v4';
 import type { Clock, Page } from '@rookery/kernel';
 import { CLOCK, Conflict, NotFound } from '@rookery/kernel';
-import { attachedTo, collection, filter, Work } from '@rookery/persistence';
+import { attachedTo, defineCollection, filter, Work } from '@rookery/persistence';
 import type { AllFilters, Collection } from '@rookery/persistence';
 import type { RuleFilters } from './protected-branches';
 import { CreateProtectedTag, ListProtectedRefs, IdentifyProtectedRef } from './protected-refs.dto';
@@ -19,7 +19,7 @@ const manages = { ...reads, may: atLeast('maintainer') } as const;
 const SEARCH: AllFilters<RuleFilters> = { search: filter.contains('row.name') };
 
 /** Rules for the tags of a project, ordered by name. */
-const protectedTags = collection(ProtectedTag, {
+const protectedTags = defineCollection(ProtectedTag, {
   within: 'projectId',
   order: { name: 'ASC' },
   filters: SEARCH,

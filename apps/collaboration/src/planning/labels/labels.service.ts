@@ -2,7 +2,7 @@ import { Inject, Injectable } from '@nestjs/common';
 import { Directory } from '@rookery/directory';
 import { CLOCK, Conflict, NotModified } from '@rookery/kernel';
 import type { Clock, Page, PageRequest, SignedInViewer, Viewer } from '@rookery/kernel';
-import { collection, Database, filter, prepareStatement, Work } from '@rookery/persistence';
+import { defineCollection, Database, filter, prepareStatement, Work } from '@rookery/persistence';
 import type { AllFilters, WriteContext, Collection, Tx } from '@rookery/persistence';
 import type { PlanningSource } from '../../base/noteables/planning.policy';
 import { Label } from './label.entity';
@@ -41,7 +41,7 @@ const FILTERS: AllFilters<LabelFilters> = {
 export const alreadyExists = (): Conflict => new Conflict('Label already exists');
 
 /** Collection of labels. Projects and groups also list the labels of the groups above, but change only their own. */
-export const labels = collection(Label, {
+export const labels = defineCollection(Label, {
   resource: 'Label',
   within: { project: 'projectId', group: 'groupId', inherit: ['project', 'group'] },
   name: 'title',

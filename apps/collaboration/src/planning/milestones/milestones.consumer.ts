@@ -7,7 +7,7 @@ import { Work } from '@rookery/persistence';
 import type { Collection, Tx } from '@rookery/persistence';
 import { projectIdsBelow } from '../../base/noteables/moved-projects';
 import { NoteableKinds } from '../../base/noteables/noteable-kinds';
-import { waitForHeldPlaces } from '../../base/noteables/planning-place';
+import { waitForTransactionsAtPreviousPlace } from '../../base/noteables/planning-place';
 import { replaceStrayMilestones } from './assigning/stray-milestones';
 import type { Milestone } from './milestone.entity';
 import { milestones } from './milestones.service';
@@ -40,7 +40,7 @@ export class MilestonesConsumer {
   }
 
   private async replaceStrays(tx: Tx, projectIds: readonly number[]): Promise<void> {
-    await waitForHeldPlaces(tx, projectIds);
+    await waitForTransactionsAtPreviousPlace(tx, projectIds);
     for (const kind of this.kinds.withAbility('milestones')) {
       await replaceStrayMilestones(tx, kind, this.milestones, projectIds);
     }

@@ -3,7 +3,7 @@ import { milestoneCreated, milestoneDeleted, milestoneStateChanged } from '@rook
 import { withinGroupSql } from '@rookery/directory';
 import { CLOCK, Invalid } from '@rookery/kernel';
 import type { Clock, SignedInViewer } from '@rookery/kernel';
-import { collection, prepareStatement, Work } from '@rookery/persistence';
+import { defineCollection, prepareStatement, Work } from '@rookery/persistence';
 import type { WriteContext, Collection, Parent, Tx } from '@rookery/persistence';
 import type { PlanningSource } from '../../base/noteables/planning.policy';
 import { NoteLimit } from '../../talk/notes/note-limit';
@@ -21,7 +21,7 @@ const toMilestoneFacts = ({ id, iid, projectId, groupId }: Milestone) => {
  * Collection of milestones. Projects and groups show and change only their own; issues can also use those of the groups
  * above.
  */
-export const milestones = collection(Milestone, {
+export const milestones = defineCollection(Milestone, {
   within: { project: 'projectId', group: 'groupId' },
   numbered: 'iid',
   taken: { uq_milestones_project_id_title: createTakenTitleError, uq_milestones_group_id_title: createTakenTitleError },

@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import type { ProjectScope } from '@rookery/api-v4';
 import { Conflict, NotFound } from '@rookery/kernel';
 import type { Page, PageRequest } from '@rookery/kernel';
-import { collection, filter, Work } from '@rookery/persistence';
+import { defineCollection, filter, Work } from '@rookery/persistence';
 import type { AllFilters, Collection } from '@rookery/persistence';
 import { Release } from './release.entity';
 
@@ -24,7 +24,7 @@ const FILTERS: AllFilters<ReleaseFilters> = {
 };
 
 /** Rows of releases. */
-export const releases = collection(Release, {
+export const releases = defineCollection(Release, {
   resource: '',
   within: 'projectId',
   bytes: 'coalesce(octet_length(row.description), 0)',

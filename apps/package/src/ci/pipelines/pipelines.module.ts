@@ -1,5 +1,5 @@
 import { Module } from '@nestjs/common';
-import { attachedTo, Attaches, collection, Owns } from '@rookery/persistence';
+import { attachedTo, Attaches, defineCollection, Owns } from '@rookery/persistence';
 import { CollaborationClient } from './collaboration-client';
 import { MergeRequestPipelinesController } from './merge-request-pipelines.controller';
 import { Pipeline } from './pipeline.entity';
@@ -14,7 +14,7 @@ const attachedPipelines = attachedTo({
   table: 'pipelines',
   project: 'project_id',
   // Drops the counters of the numbers, too.
-  through: collection(Pipeline, { within: 'projectId', numbered: 'iid' }),
+  through: defineCollection(Pipeline, { within: 'projectId', numbered: 'iid' }),
   stays: {
     user_id: 'Answers show no user after the user was deleted.',
     push_id: 'The push is a row of collaboration.',

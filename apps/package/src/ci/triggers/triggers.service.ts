@@ -3,7 +3,7 @@ import { InstanceSettings } from '@rookery/instance';
 import type { Clock, Page, PageRequest, SignedInViewer } from '@rookery/kernel';
 import { CLOCK, Forbidden, Refused } from '@rookery/kernel';
 import type { Collection, Tx } from '@rookery/persistence';
-import { collection, statement, Work } from '@rookery/persistence';
+import { defineCollection, statement, Work } from '@rookery/persistence';
 import type { PipelineTriggerInput } from './pipeline-trigger.entity';
 import { PipelineTrigger } from './pipeline-trigger.entity';
 import { TriggerSecrets } from './trigger-secrets';
@@ -18,7 +18,7 @@ const COUNT = statement<{ project: number; max: number }, { is_full: boolean }>(
      select 1 from pipeline_triggers where project_id = :project::bigint limit :max::int) counted`,
 );
 
-const triggers = collection(PipelineTrigger, { within: 'projectId', order: { id: 'ASC' } });
+const triggers = defineCollection(PipelineTrigger, { within: 'projectId', order: { id: 'ASC' } });
 
 /** A change to the trigger tokens of a project. */
 interface TriggerChangeContext {

@@ -1,6 +1,6 @@
 import { prepareStatement } from '@rookery/persistence';
 import type { Tx } from '@rookery/persistence';
-import { waitForHeldPlaces } from '../../../base/noteables/planning-place';
+import { waitForTransactionsAtPreviousPlace } from '../../../base/noteables/planning-place';
 
 /** Tables that use labels; a missing replacement label is created for them. */
 const USES = ['label_links', 'label_priorities'];
@@ -63,7 +63,7 @@ const replaceStrays = prepareStatement(
  * in the project if no reachable label has the name. Source: reference work-tracking 9.4.
  */
 export async function replaceStrayLabels(tx: Tx, projectIds: readonly number[]): Promise<void> {
-  await waitForHeldPlaces(tx, projectIds);
+  await waitForTransactionsAtPreviousPlace(tx, projectIds);
   await tx.prepared(insertMissingLabels, [projectIds]);
   await tx.prepared(replaceStrays, [projectIds]);
 }

@@ -1,13 +1,13 @@
 import { Injectable } from '@nestjs/common';
 import { InvalidSentences, NotFound } from '@rookery/kernel';
-import { collection, Database, statement, Work } from '@rookery/persistence';
+import { defineCollection, Database, statement, Work } from '@rookery/persistence';
 import type { Collection } from '@rookery/persistence';
 import { ReleaseLink } from './release-link.entity';
 
 const alreadyTakenError = (field: string) => () => new InvalidSentences([`${field} has already been taken`]);
 
 /** Links of releases, the newest first. */
-export const releaseLinks = collection(ReleaseLink, {
+export const releaseLinks = defineCollection(ReleaseLink, {
   within: 'releaseId',
   order: { createdAt: 'DESC', id: 'DESC' },
   taken: {
