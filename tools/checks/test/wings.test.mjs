@@ -41,7 +41,7 @@ describe('owners of tables', () => {
     ['inserts through TypeORM', "import { Nest } from '../nests/nest.entity'; tx.manager.insert(Nest, row);"],
     ['updates through a builder', 'tx.manager.createQueryBuilder().update(Nest).set(part).execute();'],
     ['deletes through a builder', 'tx.manager.createQueryBuilder().delete().from(Nest).execute();'],
-    ['declares a collection of it', "const nests = collection(Nest, { within: 'birdId' });"],
+    ['declares a collection of it', "const nests = defineCollection(Nest, { within: 'birdId' });"],
     ['attaches it', "const attached = attachedTo({ table: 'nests', project: 'project_id' });"],
   ];
   for (const [name, text] of refused) {
