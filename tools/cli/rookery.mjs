@@ -94,7 +94,7 @@ program
       const findings = await examine(data, { natsMonitor: options['natsMonitor'] });
       output.rows(findings, ['verdict', 'check', 'about']);
       const problems = findings.filter(({ verdict }) => verdict === 'problem').length;
-      if (problems > 0) throw new Failure(`${problems} problems`);
+      if (problems > 0) throw new Failure(problems === 1 ? '1 problem' : `${problems} problems`);
     }),
   );
 

@@ -342,14 +342,13 @@ export class Estate {
   /**
    * Runs `use` while all processes are paused and neither read nor write. Afterwards they start again without their former
    * memory; resolves when they are ready. Errors: those of `use`; then the processes stay paused, unless
-   * `resumesAfterFailure`.
+   * `resumesAfterFailure`. A process that is busy for longer than `withinMs` is ended, and started again.
    * @param {() => Promise<void>} use
    */
-  async atRest(use, { resumesAfterFailure = true } = {}) {
+  async atRest(use, { resumesAfterFailure = true, withinMs = REST_WITHIN_MS[this.layout] } = {}) {
     const processes = [...Object.values(this.processes), ...this.replicas];
     // The gateway first: requests that it is serving need the services.
     const { gateway } = this.processes;
-    const withinMs = REST_WITHIN_MS[this.layout];
     await gateway?.rest(withinMs);
     await Promise.all(processes.map((process) => process.rest(withinMs)));
     let isDone = false;

@@ -57,6 +57,9 @@ export async function takeBackup(estate, folder, report = () => {}) {
   }
 }
 
+/** A backup ends no busy process before this time. Units: ms. */
+const REST = { withinMs: 10_000 };
+
 /**
  * @param {BackupEstate} estate
  * @param {{ folder: string, stage: string, database: PostgresBackup, report: Report,
@@ -87,7 +90,7 @@ async function copyBackupFiles(estate, { folder, stage, database, nats, report }
     } finally {
       await nats.start();
     }
-  });
+  }, REST);
   const pausedMs = Math.round(performance.now() - pausedAt);
   for (const [path, digest] of await database.copyLog(meter.count)) digests.set(path, digest);
   const staged = treeOf(stage);

@@ -32,7 +32,8 @@ export async function restoreBackup(backup, dataDir, report = () => {}) {
   refuseForeignPaths(backup, { folders, files: files.map(({ path }) => path), wanted: sums.map(([, path]) => path) });
   if (existsSync(dataDir) && readdirSync(dataDir).length > 0)
     throw new Error(`${dataDir} is not empty: a backup is restored into an empty data folder only`);
-  mkdirSync(dataDir, { recursive: true, mode: 0o700 });
+  // As `npm start` makes it: root's estate runs PostgreSQL as another user, who must be able to enter the folder.
+  mkdirSync(dataDir, { recursive: true });
   writeRecord(unfinishedMarkPath(dataDir), { from: backup });
   const user = postgresUser();
   const home = postgresFolder(dataDir, user);
