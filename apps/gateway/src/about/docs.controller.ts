@@ -5,28 +5,16 @@ import type { FastifyReply } from 'fastify';
 import { html } from 'hono/html';
 import { ASYNCAPI_FILE } from '../routes/committed';
 import { STYLE_PATH } from '../web/style';
+import { DOCS_SCRIPT } from './docs-script';
 import { eventDocs } from './event-docs';
 import type { AsyncApiDocument } from './event-docs';
 
 const ASSETS = dirname(require.resolve('swagger-ui-dist/package.json'));
-/** Starts the page of the API: Swagger UI with this instance's document. Requests go to the instance that serves the page. */
-const START = `SwaggerUIBundle({
-  url: '/api/v4/openapi.json',
-  dom_id: '#docs',
-  docExpansion: 'none',
-  defaultModelsExpandDepth: -1,
-  deepLinking: true,
-  filter: true,
-  persistAuthorization: false,
-  tryItOutEnabled: true,
-  validatorUrl: null,
-});
-`;
 /** Files of the page of the API. */
 const FILES: Readonly<Record<string, { readonly type: string; readonly text?: string }>> = {
   'swagger-ui.css': { type: 'text/css; charset=utf-8' },
   'swagger-ui-bundle.js': { type: 'text/javascript; charset=utf-8' },
-  'start.js': { type: 'text/javascript; charset=utf-8', text: START },
+  'start.js': { type: 'text/javascript; charset=utf-8', text: DOCS_SCRIPT },
 };
 /** Swagger UI sets styles of elements. Scripts are its own alone, and requests go to this instance alone. */
 const POLICY =
@@ -44,8 +32,24 @@ const apiDocs = html`<!doctype html>
       <meta name="viewport" content="width=device-width,initial-scale=1" />
       <title>API · Rookery</title>
       <link rel="stylesheet" href="/-/docs/assets/swagger-ui.css" />
+      <style>
+        body > p {
+          font: 16px sans-serif;
+          margin: 16px 20px;
+        }
+        @media (max-width: 640px) {
+          .swagger-ui .opblock-tag {
+            flex-wrap: wrap;
+          }
+          .swagger-ui .opblock-tag small {
+            flex-basis: 100%;
+            padding: 0;
+          }
+        }
+      </style>
     </head>
     <body>
+      <p><a href="/-/docs/events">Events</a></p>
       <div id="docs"></div>
       <noscript
         >This page needs JavaScript. The document is at <a href="/api/v4/openapi.json">openapi.json</a>.</noscript
