@@ -19,7 +19,7 @@ async function refusals(code, file = 'pins.dto.ts') {
 
 describe('parameters', () => {
   it('are named by a verb and a noun', async () => {
-    assert.deepEqual(await refusals('export class CreatePin {} export class OnePin {} class PinFields {}'), []);
+    assert.deepEqual(await refusals('export class CreatePin {} export class IdentifyPin {} class PinFields {}'), []);
     assert.match((await refusals('export class Pin {}')).join(), /named by the method and the noun/);
     assert.match((await refusals('export class Listing {}')).join(), /named by the method and the noun/);
   });
@@ -30,8 +30,8 @@ describe('parameters', () => {
   });
 
   it('have a decorator each', async () => {
-    assert.deepEqual(await refusals('export class OnePin { @Int() id: number; }'), []);
-    assert.match((await refusals('export class OnePin { id: number; }')).join(), /never reaches the handler/);
+    assert.deepEqual(await refusals('export class IdentifyPin { @Int() id: number; }'), []);
+    assert.match((await refusals('export class IdentifyPin { id: number; }')).join(), /never reaches the handler/);
   });
 });
 

@@ -51,7 +51,7 @@ function declaredMetrics() {
       const text = readFileSync(join(root, kind, file), 'utf8');
       for (const [, name = ''] of text.matchAll(/'(rookery_[a-z_]+)'/g)) names.add(name);
       if (!file.endsWith('metrics/tally.ts')) continue;
-      for (const [, name = ''] of text.matchAll(/(?:total|gauge)\(metrics, '([a-z_]+)'/g))
+      for (const [, name = ''] of text.matchAll(/register(?:Total|Gauge)\(\s*metrics,\s*'([a-z_]+)'/g))
         names.add(`rookery_gateway_${name}`);
     }
   return names;
