@@ -57,8 +57,8 @@ export async function takeBackup(estate, folder, report = () => {}) {
   }
 }
 
-/** A backup ends no busy process before this time. Units: ms. */
-const REST = { withinMs: 10_000 };
+/** Longest wait for a busy process to pause; after it the process is ended and started again. Units: ms. */
+const PAUSE_LIMIT = { withinMs: 10_000 };
 
 /**
  * @param {BackupEstate} estate
@@ -90,7 +90,7 @@ async function copyBackupFiles(estate, { folder, stage, database, nats, report }
     } finally {
       await nats.start();
     }
-  }, REST);
+  }, PAUSE_LIMIT);
   const pausedMs = Math.round(performance.now() - pausedAt);
   for (const [path, digest] of await database.copyLog(meter.count)) digests.set(path, digest);
   const staged = treeOf(stage);
