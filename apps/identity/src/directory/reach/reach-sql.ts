@@ -3,7 +3,7 @@ import type { LevelTables } from '@rookery/directory';
 /** Tables of identity for the decision expressions that the copies also use. */
 export const OWN_TABLES: LevelTables = { memberships: 'members', shares: 'shares', namespaces: 'namespaces' };
 
-/** Boolean SQL: the membership or share has not expired. */
+/** Boolean SQL: the membership or share has not expired. It counts while today (UTC) is before its end. */
 export const notExpiredSql = (alias: string): string =>
   `(${alias}.expires_on is null or ${alias}.expires_on > (statement_timestamp() at time zone 'UTC')::date)`;
 

@@ -1,6 +1,5 @@
-/** SQL: the membership or share has not expired. It counts while today (UTC) is before its end. */
-const notExpiredSql = (alias: string): string =>
-  `(${alias}.expires_on is null or ${alias}.expires_on > (statement_timestamp() at time zone 'UTC')::date)`;
+import { notExpiredSql } from '../../directory/reach/reach-sql';
+
 const descendantsFromSql = (id: string): string => `namespace_ancestors a where a.ancestor_id = ${id}`;
 const projectIdsBelowSql = (id: string): string =>
   `select p.id from projects p where p.namespace_id in (select a.namespace_id from ${descendantsFromSql(id)})`;

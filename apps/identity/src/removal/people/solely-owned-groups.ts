@@ -1,9 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import type { Tx } from '@rookery/persistence';
+import { notExpiredSql } from '../../directory/reach/reach-sql';
 import { TOP_DOWN } from '../../namespaces/paths/namespace-trees.service';
-
-const notExpiredSql = (alias: string): string =>
-  `(${alias}.expires_on is null or ${alias}.expires_on > (statement_timestamp() at time zone 'UTC')::date)`;
 
 const OWNED = `m.user_id = $1 and m.source_type = 'namespace' and m.access_level = 50 and ${notExpiredSql('m')}`;
 
