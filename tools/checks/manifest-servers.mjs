@@ -1,7 +1,7 @@
 /**
  * Rules for the servers of a production cluster: databases lose no acknowledged write and are archived, the bus has three
- * copies on disk, clients verify both, a bucket is reached, and each Deployment has one autoscaler within the budget of
- * connections.
+ * copies on disk, clients verify both, a bucket is reached, each Deployment has one autoscaler within the budget of
+ * connections, and alerts find the metrics of each process.
  * Source: docs/operations.md 6.
  *
  * @typedef {import('./manifest-policies.mjs').Manifest} Manifest
@@ -170,15 +170,54 @@ function bucketIsReached(objects, complain) {
   if (!mayLeave) complain(service, 'may not reach its bucket');
 }
 
+/** Label of a pod from which the name of its process is taken. */
+const NAME_LABEL = '__meta_kubernetes_pod_label_app_kubernetes_io_name';
+
 /**
- * Problems of rendered databases, archives and autoscalers, one sentence each.
+ * Alerts and autoscalers find the metrics of each process: a monitor selects its pods at the port of their metrics, with the
+ * job and the label `process` of deploy/observability.
+ * @type {Rule}
+ */
+function processesAreScraped(objects, complain) {
+  if (objectsOfKind(objects, 'PrometheusRule').length === 0) return;
+  const monitors = objectsOfKind(objects, 'PodMonitor');
+  for (const deployment of objectsOfKind(objects, 'Deployment')) {
+    const { metadata, spec } = deployment.spec.template;
+    const port = spec.containers[0].ports?.find((/** @type {any} */ one) => one.name === 'management');
+    if (!port) continue;
+    const endpoint = monitors
+      .filter(({ spec: { selector } }) =>
+        // Monitors of servers select by expressions.
+        Object.entries(selector.matchLabels ?? { none: '' }).every(([name, value]) => metadata.labels[name] === value),
+      )
+      .flatMap((monitor) => monitor.spec.podMetricsEndpoints)
+      .find((one) => one.port === port.name && one.path === '/-/metrics');
+    /** @param {string} label */
+    const relabelingOf = (label) =>
+      endpoint?.relabelings?.find((/** @type {any} */ one) => one.targetLabel === label) ?? {};
+    if (!endpoint) complain(deployment, 'is not scraped');
+    else if (
+      relabelingOf('job').replacement !== 'rookery' ||
+      relabelingOf('process').sourceLabels?.join() !== NAME_LABEL
+    )
+      complain(deployment, 'has metrics that alerts do not find');
+  }
+}
+
+const RULES = [
+  ...[databasesAreDurable, databasesAreArchived, serversAreVerified, lagScalingFits, bucketIsReached],
+  processesAreScraped,
+];
+
+/**
+ * Problems of rendered databases, archives, autoscalers and monitors, one sentence each.
  * @param {Manifest[]} objects
  * @returns {string[]}
  */
 export function serverProblems(objects) {
   /** @type {string[]} */
   const problems = [];
-  for (const rule of [databasesAreDurable, databasesAreArchived, serversAreVerified, lagScalingFits, bucketIsReached])
+  for (const rule of RULES)
     rule(objects, (object, text) => void problems.push(`${object.kind} ${object.metadata.name} ${text}`));
   return problems;
 }

@@ -89,6 +89,7 @@ function checkKustomization(file, content) {
 const PACKAGES = new Map([
   ['postgresql.cnpg.io', '@kubernetes-models/cloudnative-pg'],
   ['keda.sh', '@kubernetes-models/keda'],
+  ['monitoring.coreos.com', '@kubernetes-models/prometheus-operator'],
 ]);
 /** @param {Manifest} object */
 const modulePath = ({ apiVersion, kind }) =>

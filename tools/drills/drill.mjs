@@ -58,7 +58,7 @@
  * @typedef {Record<string, any> & { wrong: number }} Verdict
  * @typedef {{ seed: string, sabotage: string[] }} Options
  */
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { cpSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
@@ -233,12 +233,26 @@ async function runDrill(name, { seed, sabotage }) {
     const verdict = await (fault
       ? runFaultUnderLoad(client, fault)
       : /** @type {Drill} */ (given).run(client, prepared));
-    return { drill: name, seed, sabotage, seconds: Math.round((Date.now() - started) / 1000), ...verdict };
+    // The estate of a drill is deleted, so its logs are copied if they are needed.
+    const logs = verdict.wrong > 0 ? { logs: keepLogs(estate.logs, name, seed) } : {};
+    return { drill: name, seed, sabotage, seconds: Math.round((Date.now() - started) / 1000), ...verdict, ...logs };
   } finally {
     await estate.stop();
     await estate.discard();
     await prepared.server?.close();
   }
+}
+
+/**
+ * Copies the logs of a failed drill. Returns the folder of the copies.
+ * @param {string} folder
+ * @param {string} name
+ * @param {string} seed
+ */
+function keepLogs(folder, name, seed) {
+  const kept = join(sharedTemporary(), `rookery-drill-${name}-${seed}-logs`);
+  cpSync(folder, kept, { recursive: true });
+  return kept;
 }
 
 /**

@@ -76,6 +76,16 @@ const FAULTS = [
     /another pl/,
   ],
   ['NetworkPolicy', 'package-bucket', (spec) => (spec.egress = []), /may not reach its bucket/],
+  ['PodMonitor', 'rookery', (spec) => (spec.selector.matchLabels = { app: 'rookery' }), /gateway is not scraped/],
+  ['PodMonitor', 'rookery', (spec) => (spec.podMetricsEndpoints[0].port = 'http'), /admin is not scraped/],
+  ['PodMonitor', 'rookery', (spec) => spec.podMetricsEndpoints[0].relabelings.pop(), /alerts do not find/],
+  ['PodMonitor', 'rookery', (spec) => spec.podMetricsEndpoints[0].relabelings.shift(), /alerts do not find/],
+  [
+    'Deployment',
+    'gateway',
+    ({ template }) => delete template.metadata.labels['app.kubernetes.io/part-of'],
+    /not scraped/,
+  ],
   [
     'PersistentVolumeClaim',
     'repositories',

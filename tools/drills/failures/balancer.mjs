@@ -8,12 +8,16 @@ import { Proxy } from './proxy.mjs';
 
 /** Interval of the readiness checks. Units: ms. */
 const CHECK_MS = 250;
+/** Checks without an answer after which a replica counts as not ready, as in Kubernetes; a busy machine may miss one. */
+const UNANSWERED = 3;
 
 export class Balancer extends Proxy {
   /** @type {ServiceProcess[]} */
   #replicas = [];
   /** @type {Set<ServiceProcess>} */
   #ready = new Set();
+  /** Consecutive checks that a replica has not answered. @type {Map<ServiceProcess, number>} */
+  #unanswered = new Map();
   isClosed = false;
   /** @type {Promise<void> | undefined} */
   checking;
@@ -50,14 +54,26 @@ export class Balancer extends Proxy {
     return replica ? { host: '127.0.0.1', port: Number(replica.env['PORT']) } : null;
   }
 
+  /**
+   * Counts a check without an answer. Returns `unanswered` while the replica keeps its state, then false.
+   * @param {ServiceProcess} replica
+   * @returns {'unanswered' | false}
+   */
+  #mayMissCheck(replica) {
+    const count = (this.#unanswered.get(replica) ?? 0) + 1;
+    this.#unanswered.set(replica, count);
+    return count < UNANSWERED && 'unanswered';
+  }
+
   async #checkReplicas() {
     while (!this.isClosed) {
       for (const replica of this.#replicas) {
-        const answers = await fetch(`${replica.managementUrl}/-/health/ready`, { signal: AbortSignal.timeout(1000) })
+        const isReady = await fetch(`${replica.managementUrl}/-/health/ready`, { signal: AbortSignal.timeout(1000) })
           .then(({ status }) => status === 200)
-          .catch(() => false);
-        if (answers) this.#ready.add(replica);
-        else this.#ready.delete(replica);
+          .catch((error) => error.name === 'TimeoutError' && this.#mayMissCheck(replica));
+        if (isReady !== 'unanswered') this.#unanswered.delete(replica);
+        if (isReady === true) this.#ready.add(replica);
+        if (isReady === false) this.#ready.delete(replica);
       }
       await delay(CHECK_MS);
     }

@@ -115,7 +115,7 @@ export class RollingWriters {
     this.outcomes[`${outcome}`] = (this.outcomes[`${outcome}`] ?? 0) + 1;
     if (outcome === 'pushed' || (Number(outcome) >= 200 && Number(outcome) < 300)) return;
     this.failures += 1;
-    if (this.examples.length < 5) this.examples.push(`${outcome}: ${text}`);
+    if (this.examples.length < 20) this.examples.push(`${new Date().toISOString()} ${outcome}: ${text}`);
   }
 
   /** @param {number} iid */
@@ -158,7 +158,7 @@ export class RollingWriters {
       const upload = uploadOf(this.project.id, 'generic', (count += 1) * UPLOADERS + index, content);
       const answer = await send(this.client, upload, { token: estate.token });
       if (answer?.status === 201) this.#uploads.set(upload.fileName, sha256(content));
-      return [answer?.status ?? 'cut upload', answer?.text ?? ''];
+      return [answer?.status ?? 'cut upload', `upload: ${answer?.text ?? ''}`];
     };
   }
 }
