@@ -26,7 +26,7 @@ import { installDependencies, refuseOldNode } from './processes/install.mjs';
 import { layoutIn } from './processes/environment.mjs';
 import { runJest } from './jest/jest-run.mjs';
 import { runJourneys } from './jest/journeys.mjs';
-import { newestNode } from './jest/newest-node.mjs';
+import { newestNodeProgram } from './jest/newest-node.mjs';
 import { runNodeTests } from './jest/node-run.mjs';
 import { repeatFailed } from './jest/repeats.mjs';
 import { Report } from './jest/report.mjs';
@@ -94,7 +94,7 @@ function createSuites({ only, layout, words, digests, until }) {
   const pattern = only === null ? undefined : FILES[only];
   const kind = pattern ? ['--testPathPatterns', pattern] : [];
   const jest = { config: 'tools/jest/all.cjs', workers: workerCount(), words: [...kind, ...words], until };
-  const program = () => newestNode((text) => console.error(text));
+  const program = () => newestNodeProgram((text) => console.error(text));
   if (only === null || pattern)
     suites.push({ name: 'jest', run: (file) => runJest({ ...jest, only: file, program: program() }) });
   const model = { words: ['--testPathPatterns', 'e2e/model/', ...words], modelRun: LONG_MODEL_RUN };

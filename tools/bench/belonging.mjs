@@ -14,7 +14,7 @@ import { join } from 'node:path';
 import pg from 'pg';
 import { WITHOUT_RATES } from '../processes/environment.mjs';
 import { startEstate } from '../processes/estate.mjs';
-import { sharedTemporary } from '../servers/postgres-files.mjs';
+import { sharedTemporaryFolder } from '../servers/postgres-files.mjs';
 import { freePort } from '../processes/process-records.mjs';
 import { load } from './load.mjs';
 import { makePerson, writerOf } from './writer.mjs';
@@ -151,8 +151,8 @@ async function checkTotals(estate, people, { whole, totals }) {
  * @param {string} name
  * @param {{ rounds: number, count: number }} options
  */
-export async function benchBelonging(name, { rounds, count }) {
-  const dataDir = mkdtempSync(join(sharedTemporary(), 'rookery-bench-'));
+export async function benchMembershipLists(name, { rounds, count }) {
+  const dataDir = mkdtempSync(join(sharedTemporaryFolder(), 'rookery-bench-'));
   const estate = await startEstate({ dataDir, port: await freePort(), env: WITHOUT_RATES });
   const { held, shown, ...list } = /** @type {BenchedList} */ (LISTS[name]);
   try {

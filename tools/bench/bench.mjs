@@ -26,14 +26,14 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { layoutIn, WITHOUT_RATES } from '../processes/environment.mjs';
 import { freePort } from '../processes/process-records.mjs';
-import { sharedTemporary } from '../servers/postgres-files.mjs';
-import { BELONGING_LISTS, benchBelonging } from './belonging.mjs';
-import { startEstateOf } from './checkout.mjs';
-import { cpuSeconds, idleDraw, quiet } from './cpu.mjs';
+import { sharedTemporaryFolder } from '../servers/postgres-files.mjs';
+import { BELONGING_LISTS, benchMembershipLists } from './belonging.mjs';
+import { loadStartEstate } from './checkout.mjs';
+import { cpuSeconds, measureIdleCpu, waitUntilCpuIdle } from './cpu.mjs';
 import { benchGit } from './git.mjs';
 import { benchRepository } from './git-repository.mjs';
 import { benchGrowth } from './growth.mjs';
-import { benchHot } from './hot.mjs';
+import { benchBusyIssueNotes } from './hot.mjs';
 import { load } from './load.mjs';
 import { benchMergeRequests } from './merge-requests.mjs';
 import { benchPackages } from './packages.mjs';
@@ -221,7 +221,7 @@ const WARM_SECONDS = { first: 10, each: 1 };
 async function warmUp(target, next, { concurrency }, round) {
   const seconds = round === 0 ? WARM_SECONDS.first : WARM_SECONDS.each;
   await load(target.origin, { concurrency, seconds, next: (index) => next(index + 7919) });
-  return idleDraw(target.pids);
+  return measureIdleCpu(target.pids);
 }
 
 /**
@@ -234,7 +234,7 @@ async function warmUp(target, next, { concurrency }, round) {
 async function measureRound(target, next, { concurrency, count }, idle) {
   const [from, before, byProcess] = [performance.now(), cpuSeconds(target.pids), cpuByProcess(target)];
   const result = await load(target.origin, { concurrency, count, next });
-  await quiet(target.pids, idle);
+  await waitUntilCpuIdle(target.pids, idle);
   const seconds = (performance.now() - from) / 1000;
   const cpu = ((cpuSeconds(target.pids) - before - idle * seconds) / count) * 1000;
   const shares = Object.entries(cpuByProcess(target)).map(([name, used]) => [
@@ -274,10 +274,10 @@ const medianFigures = (rows) => {
  * @param {Pick<Options, 'entries' | 'layout' | 'names'>} options
  */
 async function startSeededEstate(checkout, { entries, layout, names }) {
-  const startEstate = await startEstateOf(checkout);
+  const startEstate = await loadStartEstate(checkout);
   /** @type {typeof import('./seed.mjs')} */
   const { seed } = await import(pathToFileURL(join(checkout, 'tools/bench/seed.mjs')).href);
-  const dataDir = mkdtempSync(join(sharedTemporary(), 'rookery-bench-'));
+  const dataDir = mkdtempSync(join(sharedTemporaryFolder(), 'rookery-bench-'));
   // Without a limit for recipients: delayed e-mails would be measured with the next workload.
   const env = {
     ...WITHOUT_RATES,
@@ -347,7 +347,11 @@ for (const [name, bench] of Object.entries(comparisons)) {
   process.exit(isKept ? 0 : 1);
 }
 const root = fileURLToPath(new URL('../../', import.meta.url));
-for (const [name, bench] of Object.entries({ hot: benchHot, watchers: benchWatchers, effects: benchEffects })) {
+for (const [name, bench] of Object.entries({
+  hot: benchBusyIssueNotes,
+  watchers: benchWatchers,
+  effects: benchEffects,
+})) {
   if (chosen.names.includes(name)) process.exit((await bench({ ...chosen, root })) ? 0 : 1);
 }
 if (chosen.names.includes('repository')) {
@@ -355,7 +359,7 @@ if (chosen.names.includes('repository')) {
 }
 const belonging = BELONGING_LISTS.find((name) => chosen.names.includes(name));
 if (belonging) {
-  const isKept = await benchBelonging(belonging, { rounds: chosen.rounds, count: Math.min(chosen.count, 300) });
+  const isKept = await benchMembershipLists(belonging, { rounds: chosen.rounds, count: Math.min(chosen.count, 300) });
   process.exit(isKept ? 0 : 1);
 }
 /** @type {(() => Promise<void>)[]} */

@@ -11,7 +11,7 @@ const ESTATE_MODULES = ['tools/processes/estate.mjs', 'tools/estate/estate.mjs']
  * @param {string} checkout  its root
  * @returns {Promise<typeof import('../processes/estate.mjs').startEstate>}
  */
-export async function startEstateOf(checkout) {
+export async function loadStartEstate(checkout) {
   const file = ESTATE_MODULES.map((path) => join(checkout, path)).find(existsSync);
   if (!file) throw new Error(`${checkout} is no checkout of Rookery`);
   return (await import(pathToFileURL(file).href)).startEstate;

@@ -49,7 +49,7 @@ async function measureCpuUse(pids) {
  * with similar values. Bounds: 60 s, then the minimum.
  * @param {number[]} pids
  */
-export async function idleDraw(pids) {
+export async function measureIdleCpu(pids) {
   /** @type {number[]} */
   const seen = [];
   for (let seconds = 0; seconds < 60; seconds += 1) {
@@ -66,7 +66,7 @@ export async function idleDraw(pids) {
  * @param {number[]} pids
  * @param {number} idle
  */
-export async function quiet(pids, idle) {
+export async function waitUntilCpuIdle(pids, idle) {
   for (let seconds = 0; seconds < 60; seconds += 1) if ((await measureCpuUse(pids)) <= idle + NOISE_SECONDS) return;
   throw new Error(`the stack did not become idle within a minute (idle CPU: ${idle.toFixed(3)} of a core)`);
 }

@@ -20,7 +20,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { setTimeout as delay } from 'node:timers/promises';
 import { freePort, isAlive, readRecord } from '../processes/process-records.mjs';
-import { sharedTemporary } from '../servers/postgres-files.mjs';
+import { sharedTemporaryFolder } from '../servers/postgres-files.mjs';
 
 /** Frequency of the kernel's CPU clock, which is the same on every Linux that Node supports. */
 const TICKS_A_SECOND = 100;
@@ -61,7 +61,7 @@ async function measureFreshEstate(times) {
 async function runEstateUntilDisconnect() {
   const unwatched = once(process, 'disconnect');
   const { startEstate } = await import('../processes/estate.mjs');
-  const dataDir = mkdtempSync(join(sharedTemporary(), 'footprint-'));
+  const dataDir = mkdtempSync(join(sharedTemporaryFolder(), 'footprint-'));
   const estate = await startEstate({ dataDir, port: await freePort() });
   if (process.connected) process.send?.(estate.pids);
   await unwatched;

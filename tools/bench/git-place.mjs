@@ -11,14 +11,14 @@ import { Readable } from 'node:stream';
 import { WITHOUT_RATES } from '../processes/environment.mjs';
 import { startEstate } from '../processes/estate.mjs';
 import { freePort } from '../processes/process-records.mjs';
-import { sharedTemporary } from '../servers/postgres-files.mjs';
+import { sharedTemporaryFolder } from '../servers/postgres-files.mjs';
 import { writerOf } from './writer.mjs';
 
 /** Starts an estate. `pids` are all of its processes. @returns {Promise<Place>} */
-export async function startGitPlace() {
-  const dataDir = mkdtempSync(join(sharedTemporary(), 'rookery-bench-'));
+export async function startGitBenchEstate() {
+  const dataDir = mkdtempSync(join(sharedTemporaryFolder(), 'rookery-bench-'));
   const estate = await startEstate({ dataDir, port: await freePort(), env: WITHOUT_RATES });
-  const folder = mkdtempSync(join(sharedTemporary(), 'rookery-bench-git-'));
+  const folder = mkdtempSync(join(sharedTemporaryFolder(), 'rookery-bench-git-'));
   const { supervisor: _, ...stack } = estate.pids;
   const { token } = estate;
   const headers = { 'private-token': token };
@@ -64,7 +64,8 @@ export async function git(folder, words, input = []) {
  * @param {Place} place
  * @param {string} path
  */
-export const urlOf = ({ estate, token }, path) => `${estate.baseUrl.replace('://', `://oauth2:${token}@`)}/${path}.git`;
+export const gitUrlWithToken = ({ estate, token }, path) =>
+  `${estate.baseUrl.replace('://', `://oauth2:${token}@`)}/${path}.git`;
 
 /** @param {number[]} values */
 export const median = (values) => [...values].sort((a, b) => a - b)[Math.floor(values.length / 2)] ?? NaN;

@@ -11,8 +11,8 @@ import { existsSync, mkdirSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { cpuSeconds } from './cpu.mjs';
-import { repositoryOf } from '../drills/repositories/git.mjs';
-import { endGitPlace, git, startGitPlace, urlOf } from './git-place.mjs';
+import { repositoryFolderOf } from '../drills/repositories/git.mjs';
+import { endGitPlace, git, startGitBenchEstate, gitUrlWithToken } from './git-place.mjs';
 import { load } from './load.mjs';
 
 const COMMITS = 100_000;
@@ -26,7 +26,7 @@ const START = 1_600_000_000;
 
 /** @param {{ count: number }} options */
 export async function benchRepository({ count }) {
-  const place = await startGitPlace();
+  const place = await startGitBenchEstate();
   try {
     const { project, ids } = await createLargeRepository(place);
     const base = `/api/v4/projects/${project}/repository`;
@@ -106,8 +106,8 @@ async function createLargeRepository(place) {
   await git(work, ['fast-import', '--quiet'], fastImportHistory());
   const ids = (await git(work, ['rev-list', 'main'])).trim().split('\n');
   const { id: project, path_with_namespace: path } = await place.post('/projects', { name: 'large' });
-  await git(work, ['push', '--quiet', urlOf(place, path), 'main']);
-  const folder = repositoryOf(place.estate, project);
+  await git(work, ['push', '--quiet', gitUrlWithToken(place, path), 'main']);
+  const folder = repositoryFolderOf(place.estate, project);
   // Without a flush to disk for each of them.
   const topics = Array.from({ length: BRANCHES }, (_, n) => `create refs/heads/topic-${n} ${ids[n * 9]}\n`);
   await git(folder, ['-c', 'core.fsync=none', 'update-ref', '--stdin'], topics);

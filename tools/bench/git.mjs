@@ -22,8 +22,8 @@ import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { freePort } from '../processes/process-records.mjs';
-import { cpuSeconds, idleDraw, quiet } from './cpu.mjs';
-import { endGitPlace, git, median, startGitPlace, urlOf } from './git-place.mjs';
+import { cpuSeconds, measureIdleCpu, waitUntilCpuIdle } from './cpu.mjs';
+import { endGitPlace, git, median, startGitBenchEstate, gitUrlWithToken } from './git-place.mjs';
 import { load } from './load.mjs';
 
 const FILES = 10;
@@ -44,7 +44,7 @@ const PARTS = { transfers: benchTransfers, reads: benchReads, memory: benchMemor
  * @param {Options & { words: string[] }} options
  */
 export async function benchGit({ words, ...options }) {
-  const place = await startGitPlace();
+  const place = await startGitBenchEstate();
   /** @type {GitSides | undefined} */
   let sides;
   let isKept = true;
@@ -78,7 +78,7 @@ async function createBothSides(place) {
   // Over git's protocol, so that the copy is one pack as after a push. A local clone copies loose objects.
   await git(place.folder, ['clone', '--quiet', '--bare', '--no-local', 'work', join(bare, 'large.git')]);
   const project = await createEmptyProject(place, 'large');
-  await git(work, ['push', '--quiet', urlOf(place, project.path), 'main']);
+  await git(work, ['push', '--quiet', gitUrlWithToken(place, project.path), 'main']);
   const port = await freePort();
   const child = fork(fileURLToPath(new URL('git-server.mjs', import.meta.url)), [String(port), bare], {
     env: { ...process.env, NODE_ENV: 'production' },
@@ -104,10 +104,10 @@ async function createEmptyProject({ post }, name) {
  * @param {() => Promise<unknown>} step
  */
 async function cpuSecondsOfStep(pids, step) {
-  const idle = await idleDraw(pids);
+  const idle = await measureIdleCpu(pids);
   const [from, before] = [performance.now(), cpuSeconds(pids)];
   await step();
-  await quiet(pids, idle);
+  await waitUntilCpuIdle(pids, idle);
   return cpuSeconds(pids) - before - (idle * (performance.now() - from)) / 1000;
 }
 
@@ -143,10 +143,16 @@ function createTransfers(place, { bare, port, pid, project }) {
     await git(bare, ['init', '--quiet', '--bare', name]);
     return `${origin}${prefix}/${name}`;
   };
-  const makeOurs = async () => urlOf(place, (await createEmptyProject(place, `push-${at++}`)).path);
+  const makeOurs = async () => gitUrlWithToken(place, (await createEmptyProject(place, `push-${at++}`)).path);
   /** @type {Record<string, Transfer>} */
   const transfers = {
-    clone: { pids: place.pids, makeAddress: async () => urlOf(place, project.path), run: clone, seen: [], shares: [] },
+    clone: {
+      pids: place.pids,
+      makeAddress: async () => gitUrlWithToken(place, project.path),
+      run: clone,
+      seen: [],
+      shares: [],
+    },
     cloneBare: { pids: [pid], makeAddress: async () => `${origin}/large.git`, run: clone, seen: [], shares: [] },
     push: { pids: place.pids, makeAddress: makeOurs, run: push, seen: [], shares: [] },
     pushBare: { pids: [pid], makeAddress: () => makeBare(''), run: push, seen: [], shares: [] },
@@ -253,7 +259,7 @@ async function benchReads(place, { port, pid, project }, { rounds, count }) {
  * @param {GitSides} sides
  */
 async function benchMemory(place, { project }) {
-  const url = urlOf(place, project.path);
+  const url = gitUrlWithToken(place, project.path);
   const watched = /** @type {const} */ (['gateway', 'collaboration']);
   const residentMib = (/** @type {'gateway' | 'collaboration'} */ name) => {
     const status = readFileSync(`/proc/${place.estate.pids[name]}/status`, 'utf8');

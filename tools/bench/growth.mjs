@@ -14,7 +14,7 @@ import { join } from 'node:path';
 import pg from 'pg';
 import { WITHOUT_RATES } from '../processes/environment.mjs';
 import { startEstate } from '../processes/estate.mjs';
-import { sharedTemporary } from '../servers/postgres-files.mjs';
+import { sharedTemporaryFolder } from '../servers/postgres-files.mjs';
 import { freePort } from '../processes/process-records.mjs';
 import { load } from './load.mjs';
 import { makePerson, writerOf } from './writer.mjs';
@@ -231,7 +231,7 @@ export const median = (values) => [...values].sort((a, b) => a - b)[Math.floor(v
  * @param {{ rounds: number, count: number }} options
  * @returns {Promise<Record<string, number>>}
  */
-export async function compare(estates, target, { rounds, count }) {
+export async function compareEstateLatencies(estates, target, { rounds, count }) {
   /** @type {Record<string, number[]>} */
   const p50 = Object.fromEntries(Object.keys(estates).map((size) => [size, []]));
   for (let round = 0; round < rounds; round += 1) {
@@ -252,7 +252,7 @@ export async function compare(estates, target, { rounds, count }) {
  * @param {Record<string, number>} sizes
  * @param {(estate: Estate, total: number) => Promise<T>} fill
  */
-export async function startSeeded(sizes, fill) {
+export async function startSeededEstates(sizes, fill) {
   /** @type {Estate[]} */
   const started = [];
   /** @type {Record<string, T & { baseUrl: string }>} */
@@ -265,7 +265,7 @@ export async function startSeeded(sizes, fill) {
   };
   try {
     for (const [size, total] of Object.entries(sizes)) {
-      const dataDir = mkdtempSync(join(sharedTemporary(), 'rookery-bench-'));
+      const dataDir = mkdtempSync(join(sharedTemporaryFolder(), 'rookery-bench-'));
       const estate = await startEstate({ dataDir, port: await freePort(), env: WITHOUT_RATES });
       started.push(estate);
       estates[size] = { baseUrl: estate.baseUrl, ...(await fill(estate, total)) };
@@ -283,11 +283,11 @@ export async function startSeeded(sizes, fill) {
  * @param {readonly string[]} targets
  * @param {{ goal: number, words: string[], rounds: number, count: number }} options
  */
-export async function compareAll(estates, targets, { goal, words, rounds, count }) {
+export async function benchLatencyRatios(estates, targets, { goal, words, rounds, count }) {
   let isKept = true;
   for (const target of targets.filter((one) => words.length === 0 || words.some((word) => one.includes(word)))) {
-    await compare(estates, target, { rounds: 1, count: 20 });
-    const { few = 0, many = 0 } = await compare(estates, target, { rounds, count });
+    await compareEstateLatencies(estates, target, { rounds: 1, count: 20 });
+    const { few = 0, many = 0 } = await compareEstateLatencies(estates, target, { rounds, count });
     if (many / few > goal) isKept = false;
     const cells = [few.toFixed(2), many.toFixed(2), `x ${(many / few).toFixed(2)}`].map((text) => text.padStart(10));
     console.log(`${many / few > goal ? '!' : ' '} ${target.padEnd(58)}${cells.join('')}`);
@@ -300,10 +300,10 @@ export async function compareAll(estates, targets, { goal, words, rounds, count 
  * @param {{ words: string[], rounds: number, count: number }} options
  */
 export async function benchGrowth(options) {
-  const { estates, end } = await startSeeded(SIZES, seedGrowthProject);
+  const { estates, end } = await startSeededEstates(SIZES, seedGrowthProject);
   try {
     console.log(`p50 in ms with ${SIZES.few} and ${SIZES.many} issues and notes, and their ratio (goal ${GOAL})`);
-    return await compareAll(estates, HELD, { goal: GOAL, ...options });
+    return await benchLatencyRatios(estates, HELD, { goal: GOAL, ...options });
   } finally {
     await end();
   }

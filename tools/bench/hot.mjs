@@ -13,10 +13,10 @@
 import { mkdtempSync } from 'node:fs';
 import { join } from 'node:path';
 import pg from 'pg';
-import { startEstateOf } from './checkout.mjs';
-import { cpuSeconds, quiet } from './cpu.mjs';
+import { loadStartEstate } from './checkout.mjs';
+import { cpuSeconds, waitUntilCpuIdle } from './cpu.mjs';
 import { WITHOUT_RATES } from '../processes/environment.mjs';
-import { sharedTemporary } from '../servers/postgres-files.mjs';
+import { sharedTemporaryFolder } from '../servers/postgres-files.mjs';
 import { freePort } from '../processes/process-records.mjs';
 import { load } from './load.mjs';
 import { makePerson, writerOf } from './writer.mjs';
@@ -33,8 +33,8 @@ const MOST_AT_REST = 0.3;
  * @returns {Promise<HotEstate>}
  */
 async function startHotEstate(checkout, people) {
-  const startEstate = await startEstateOf(checkout);
-  const dataDir = mkdtempSync(join(sharedTemporary(), 'rookery-bench-'));
+  const startEstate = await loadStartEstate(checkout);
+  const dataDir = mkdtempSync(join(sharedTemporaryFolder(), 'rookery-bench-'));
   const estate = await startEstate({ dataDir, port: await freePort(), env: ROOM });
   const post = writerOf(estate);
   /** @type {string[]} */
@@ -109,7 +109,7 @@ async function benchCheckout(name, checkout, { seconds, concurrency }) {
   try {
     await writeNotes(here, 2, (n) => n + 2);
     printRow('separate', name, await writeNotes(here, seconds / 3, (n) => n + 2));
-    await quiet(here.pids, MOST_AT_REST);
+    await waitUntilCpuIdle(here.pids, MOST_AT_REST);
     const row = await writeNotes(here, seconds, () => 1);
     printRow('one', name, row);
     return { ...row, wrong: await countCounterErrors(here) };
@@ -125,7 +125,7 @@ const median = (values) => [...values].sort((a, b) => a - b)[Math.floor(values.l
  * Runs the benchmark. Resolves to whether no request was refused and no note was miscounted.
  * @param {{ root: string, against: string | undefined, rounds: number, seconds: number, concurrency: number }} options
  */
-export async function benchHot({ root, against, rounds, seconds, concurrency }) {
+export async function benchBusyIssueNotes({ root, against, rounds, seconds, concurrency }) {
   /** @type {Record<string, string>} */
   const checkouts = { rookery: root, ...(against ? { other: against } : {}) };
   /** @type {Record<string, (NotesRow & { wrong: number })[]>} */

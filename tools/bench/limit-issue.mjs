@@ -34,7 +34,7 @@ export const ISSUE_JOINS = `
  * Schema of an issue, with the schema of a user.
  * @param {object} user
  */
-export const issueShown = (user) => ({
+export const createIssueSchema = (user) => ({
   type: 'object',
   properties: {
     id: integer,

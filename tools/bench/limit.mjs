@@ -16,7 +16,7 @@ import { randomUUID } from 'node:crypto';
 import { createRequire } from 'node:module';
 import Fastify from 'fastify';
 import pg from 'pg';
-import { issueOf, issueShown, ISSUE_COLUMNS, ISSUE_JOINS } from './limit-issue.mjs';
+import { issueOf, createIssueSchema, ISSUE_COLUMNS, ISSUE_JOINS } from './limit-issue.mjs';
 
 const { SmtpClient } = createRequire(import.meta.url)(
   '../../apps/collaboration/dist/following/notifications/mailer/smtp-client.js',
@@ -83,7 +83,7 @@ const todo = {
     author: user,
     action_name: string,
     target_type: string,
-    target: issueShown(user),
+    target: createIssueSchema(user),
     target_url: string,
     body: string,
     state: string,

@@ -15,8 +15,8 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import pg from 'pg';
-import { sharedTemporary } from '../servers/postgres-files.mjs';
-import { compare, compareAll, median, startSeeded } from './growth.mjs';
+import { sharedTemporaryFolder } from '../servers/postgres-files.mjs';
+import { compareEstateLatencies, benchLatencyRatios, median, startSeededEstates } from './growth.mjs';
 import { makePerson, writerOf } from './writer.mjs';
 
 const GROWTH_GOAL = 1.15;
@@ -57,7 +57,7 @@ const HELD = [
 
 /** A clone with which the benchmark pushes. */
 class BenchClone {
-  folder = mkdtempSync(join(sharedTemporary(), 'rookery-bench-clone-'));
+  folder = mkdtempSync(join(sharedTemporaryFolder(), 'rookery-bench-clone-'));
 
   /** @param {string} url */
   constructor(url) {
@@ -301,7 +301,7 @@ async function measurePushes(place, rounds) {
 export async function benchMergeRequests({ words, rounds, count: requests, entries }) {
   /** @type {BenchClone[]} */
   const clones = [];
-  const { estates, end } = await startSeeded({ few: FEW, many: entries }, async (estate, total) => {
+  const { estates, end } = await startSeededEstates({ few: FEW, many: entries }, async (estate, total) => {
     const place = await seedMergeRequests(estate, total);
     clones.push(place.clone);
     return { ...place, estate };
@@ -318,8 +318,11 @@ export async function benchMergeRequests({ words, rounds, count: requests, entri
     );
     for (const query of ['', '?per_page=100', '?state=opened']) {
       const target = `/projects/PROJECT/KIND${query}`;
-      await compare(kinds, target, { rounds: 1, count: 20 });
-      const { issues = 0, merge_requests: own = 0 } = await compare(kinds, target, { rounds, count: requests });
+      await compareEstateLatencies(kinds, target, { rounds: 1, count: 20 });
+      const { issues = 0, merge_requests: own = 0 } = await compareEstateLatencies(kinds, target, {
+        rounds,
+        count: requests,
+      });
       if (own / issues > LIST_GOAL) isKept = false;
       console.log(
         `list${query}: issues ${issues.toFixed(2)} ms, merge requests ${own.toFixed(2)} ms, x ${(own / issues).toFixed(2)} (goal ${LIST_GOAL})`,
@@ -327,8 +330,8 @@ export async function benchMergeRequests({ words, rounds, count: requests, entri
     }
     console.log(`p50 in ms with ${FEW} and ${entries} merge requests, and their ratio (goal ${GROWTH_GOAL})`);
     // The lists above have warmed one of the estates only.
-    await compare(estates, REQUESTS, { rounds: 1, count: WARM_REQUESTS });
-    isKept = (await compareAll(estates, HELD, { goal: GROWTH_GOAL, words, rounds, count: requests })) && isKept;
+    await compareEstateLatencies(estates, REQUESTS, { rounds: 1, count: WARM_REQUESTS });
+    isKept = (await benchLatencyRatios(estates, HELD, { goal: GROWTH_GOAL, words, rounds, count: requests })) && isKept;
     // Afterwards, because it adds notes and versions in one of the estates.
     return (await measurePushes(few, 3)) && isKept;
   } finally {

@@ -24,8 +24,8 @@ import { request } from 'undici';
 import { WITHOUT_RATES } from '../processes/environment.mjs';
 import { startEstate } from '../processes/estate.mjs';
 import { freePort } from '../processes/process-records.mjs';
-import { sharedTemporary } from '../servers/postgres-files.mjs';
-import { cpuSeconds, idleDraw } from './cpu.mjs';
+import { sharedTemporaryFolder } from '../servers/postgres-files.mjs';
+import { cpuSeconds, measureIdleCpu } from './cpu.mjs';
 import { load } from './load.mjs';
 import { makePerson, writerOf } from './writer.mjs';
 
@@ -54,7 +54,7 @@ export async function benchPackages({ words, ...options }) {
 
 /** Starts an estate with a group of projects. @returns {Promise<BenchEstate>} */
 async function startBenchEstate() {
-  const dataDir = mkdtempSync(join(sharedTemporary(), 'rookery-bench-'));
+  const dataDir = mkdtempSync(join(sharedTemporaryFolder(), 'rookery-bench-'));
   const estate = await startEstate({ dataDir, port: await freePort(), env: WITHOUT_RATES });
   const post = writerOf(estate);
   const reader = await makePerson(post, 'reader');
@@ -222,7 +222,7 @@ async function fetchEtag({ estate, headers: own }, path, headers) {
 /** @param {Options} options */
 async function benchDownload({ rounds }) {
   const place = await startBenchEstate();
-  const file = join(mkdtempSync(join(sharedTemporary(), 'rookery-bench-')), 'file.bin');
+  const file = join(mkdtempSync(join(sharedTemporaryFolder(), 'rookery-bench-')), 'file.bin');
   writeFileSync(file, randomBytes(FILE_BYTES));
   const servers = await startStaticServers(file);
   try {
@@ -242,7 +242,7 @@ async function benchDownload({ rounds }) {
     const seen = { rookery: [], static: [] };
     for (let round = -1; round < rounds; round += 1) {
       for (const [name, { origin, path: at, headers, pids }] of Object.entries(targets)) {
-        const idle = await idleDraw(pids);
+        const idle = await measureIdleCpu(pids);
         const [from, before] = [performance.now(), cpuSeconds(pids)];
         for (let count = 0; count < DOWNLOADS; count += 1) await downloadWholeFile(origin + at, headers);
         const used = cpuSeconds(pids) - before - (idle * (performance.now() - from)) / 1000;

@@ -17,8 +17,8 @@ import pg from 'pg';
 import { SMTPServer } from 'smtp-server';
 import { WITHOUT_RATES } from '../processes/environment.mjs';
 import { freePort } from '../processes/process-records.mjs';
-import { sharedTemporary } from '../servers/postgres-files.mjs';
-import { startEstateOf } from './checkout.mjs';
+import { sharedTemporaryFolder } from '../servers/postgres-files.mjs';
+import { loadStartEstate } from './checkout.mjs';
 import { makePerson, writerOf } from './writer.mjs';
 
 const ROOM = { ...WITHOUT_RATES, NOTES_CREATES_PER_MINUTE_COUNT: '0', NOTES_PER_NOTEABLE_COUNT: '1000000' };
@@ -40,8 +40,8 @@ const FIRST_ID = 50_000_000;
  * @param {Record<string, string>} env
  */
 async function startCheckout(root, env) {
-  const startEstate = await startEstateOf(root);
-  const dataDir = mkdtempSync(join(sharedTemporary(), 'rookery-bench-'));
+  const startEstate = await loadStartEstate(root);
+  const dataDir = mkdtempSync(join(sharedTemporaryFolder(), 'rookery-bench-'));
   const estate = await startEstate({ dataDir, port: await freePort(), env: { ...ROOM, ...env } });
   const database = new pg.Client({ connectionString: estate.owners['collaboration'] });
   await database.connect();

@@ -210,7 +210,7 @@ const INSIDE = [
       'ProjectScope',
       'SCOPE_RESOLVER',
       'ScopeResolver',
-      'admitsJobsOf',
+      'admitsJobTokensOf',
     ],
     message: 'Inside uses nouns and kernel errors; HTTP and NATS belong to controllers, presenters and consumers.',
   },

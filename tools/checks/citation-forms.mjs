@@ -69,7 +69,7 @@ export function anchorsOf(markdown) {
  * @param {string} root
  * @returns {Targets}
  */
-export function targetsOf(root) {
+export function citationTargetsOf(root) {
   /** @type {Map<string, Anchors | null>} */
   const pages = new Map();
   /** @param {string} path */
@@ -94,7 +94,7 @@ export function targetsOf(root) {
  * @param {{ mayBeReplaced?: boolean }} [options]
  * @returns {string[]}
  */
-export function problemsOfList(text, targets, { mayBeReplaced = false } = {}) {
+export function citationListProblems(text, targets, { mayBeReplaced = false } = {}) {
   /** @type {string[]} */
   const problems = [];
   const separator = /[;,]? and |[;,] ?|$/y;

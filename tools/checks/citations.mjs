@@ -12,7 +12,7 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, extname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { ANY_FORM, problemsOfList, SUSPICIOUS, targetsOf } from './citation-forms.mjs';
+import { ANY_FORM, citationListProblems, SUSPICIOUS, citationTargetsOf } from './citation-forms.mjs';
 
 const FOLDERS = ['apps', 'libs', 'tools', 'docs', 'deploy', '.ci'];
 const ENDINGS = new Set(['.ts', '.mjs', '.cjs', '.js', '.sql', '.yaml', '.yml', '.sh', '.md', '.conf']);
@@ -26,12 +26,14 @@ const TO_COME = /^to come(?:: (?:identity-and-import|packages-and-admin|reposito
  * @param {string} root
  * @returns {string[]}
  */
-export function problemsOf(root) {
-  const targets = targetsOf(root);
+export function citationProblemsIn(root) {
+  const targets = citationTargetsOf(root);
   const found = listCheckedFiles(root).flatMap((path) => {
     const source = readFileSync(join(root, path), 'utf8');
     const links = extname(path) === '.md' ? problemsOfLinks(source, path, root) : [];
-    return [...problemsOfText(source, path, targets), ...links].map(({ line, text }) => `${path}:${line}: ${text}`);
+    return [...citationProblemsOfText(source, path, targets), ...links].map(
+      ({ line, text }) => `${path}:${line}: ${text}`,
+    );
   });
   return [...found, ...targets.doubles, ...problemsOfRoutes(root, targets), ...problemsOfEndpoints(root, targets)];
 }
@@ -83,7 +85,7 @@ const SOURCE_LIST = /\bSource: ?((?:[^.:\n*]|\.(?=\d|md\b)|:(?! )|\*(?!\/))*)/g;
  * @param {string} path
  * @param {Targets} targets
  */
-export function problemsOfText(source, path, targets) {
+export function citationProblemsOfText(source, path, targets) {
   const { text, lineOf } = toRunningText(source, path);
   const how = { mayBeReplaced: path.startsWith('docs/adr/') };
   /** @type {Problem[]} */
@@ -93,11 +95,11 @@ export function problemsOfText(source, path, targets) {
   /** @param {string} whole */
   const blank = (whole) => ' '.repeat(whole.length);
   const withoutLists = text.replace(extname(path) === '.md' ? /$^/g : SOURCE_LIST, (whole, list, index) => {
-    note(index, problemsOfList(list.replace(/\s+/g, ' ').trim(), targets, how));
+    note(index, citationListProblems(list.replace(/\s+/g, ' ').trim(), targets, how));
     return blank(whole);
   });
   const left = withoutLists.replace(ANY_FORM, (citation, index) => {
-    note(index, problemsOfList(citation, targets, how));
+    note(index, citationListProblems(citation, targets, how));
     return blank(citation);
   });
   /** @param {number} index */
@@ -159,7 +161,7 @@ function problemsOfRoutes(root, targets) {
   const column = head.split('\t').indexOf('requirement');
   return rows.flatMap((row, index) => {
     const cited = (row.split('\t')[column] ?? '').split('; ');
-    const problems = cited.flatMap((one) => (TO_COME.test(one) ? [] : problemsOfList(one, targets)));
+    const problems = cited.flatMap((one) => (TO_COME.test(one) ? [] : citationListProblems(one, targets)));
     return problems.map((problem) => `${path}:${index + 2}: ${problem}`);
   });
 }
@@ -178,12 +180,12 @@ function problemsOfEndpoints(root, targets) {
     Object.values(item).map((/** @type {any} */ one) => one['x-rookery-source']),
   );
   return [...new Set(sources.filter((source) => typeof source === 'string'))].flatMap((source) =>
-    problemsOfList(source, targets).map((problem) => `${path}: source "${source}": ${problem}`),
+    citationListProblems(source, targets).map((problem) => `${path}: source "${source}": ${problem}`),
   );
 }
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
-  const problems = problemsOf(process.argv[2] ?? fileURLToPath(new URL('../..', import.meta.url)));
+  const problems = citationProblemsIn(process.argv[2] ?? fileURLToPath(new URL('../..', import.meta.url)));
   for (const problem of problems) process.stdout.write(`${problem}\n`);
   if (problems.length > 0) process.stdout.write(`${problems.length} citations and links have no target\n`);
   process.exitCode = problems.length > 0 ? 1 : 0;

@@ -24,7 +24,7 @@ const EXCEPTIONS = {
  * @param {string} page
  * @returns {Plan}
  */
-export function parsePlan(page) {
+export function parseDistributionPlan(page) {
   /** @type {Plan} */
   const plan = { whole: new Set(), placements: new Map(), exceptions: [], problems: [] };
   let heading = '';

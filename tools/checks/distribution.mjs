@@ -21,8 +21,8 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { placementOf, parsePlan } from './distribution-plan.mjs';
-import { rangesWithoutKey } from './key-conditions.mjs';
+import { placementOf, parseDistributionPlan } from './distribution-plan.mjs';
+import { tablesWithoutKeyCondition } from './key-conditions.mjs';
 
 const UNIQUE = ['primary key', 'unique', 'exclusion'];
 
@@ -31,7 +31,7 @@ const UNIQUE = ['primary key', 'unique', 'exclusion'];
  * @param {string} text
  * @returns {Schema}
  */
-export function parseSchema(text) {
+export function parseSchemaKeys(text) {
   /** @type {Schema} */
   const schema = new Map();
   /** @type {TableSchema} */
@@ -145,7 +145,7 @@ export function statementViolations(plan, service, schema, statements) {
     },
   };
   return statements.flatMap(({ name, sql }) =>
-    [...new Set(rangesWithoutKey(sql, tables).map(({ table }) => table))].map((table) => {
+    [...new Set(tablesWithoutKeyCondition(sql, tables).map(({ table }) => table))].map((table) => {
       const text = `${service}: the statement ${name} reads ${table} without ${tables.keyOf(table)}`;
       return { rule: /** @type {Rule} */ ('statement'), subject: name, table, text };
     }),
@@ -191,7 +191,7 @@ function readHotStatements(folder) {
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
   const root = fileURLToPath(new URL('../..', import.meta.url));
-  const plan = parsePlan(readFileSync(join(root, 'docs/scaling.md'), 'utf8'));
+  const plan = parseDistributionPlan(readFileSync(join(root, 'docs/scaling.md'), 'utf8'));
   const services = readdirSync(join(root, 'apps')).filter((name) =>
     existsSync(join(root, 'apps', name, 'src/database.ts')),
   );
@@ -201,7 +201,7 @@ if (process.argv[1] === fileURLToPath(import.meta.url)) {
   const counts = { distributed: 0, reference: 0, local: 0, statements: 0, unkept: 0 };
   for (const service of services.filter((name) => !plan.whole.has(name))) {
     const golden = join(root, 'apps', service, 'test/golden');
-    const schema = parseSchema(readFileSync(join(golden, 'schema/keys.txt'), 'utf8'));
+    const schema = parseSchemaKeys(readFileSync(join(golden, 'schema/keys.txt'), 'utf8'));
     const { statements, unkept } = readHotStatements(golden);
     problems.push(...unplacedTables(plan, service, schema));
     violations.push(...schemaViolations(plan, service, schema));

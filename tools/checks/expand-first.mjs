@@ -144,7 +144,7 @@ function stringLiteralsIn(node) {
  * @param {string | null} release The previous release.
  * @returns {string[]}
  */
-export function violationsOf(migrations, last, release) {
+export function migrationViolationsOf(migrations, last, release) {
   const fresh = migrations.filter(({ number }) => number > last).sort((a, b) => a.number - b.number);
   /** @type {Set<string>} */
   const created = new Set();
@@ -197,7 +197,7 @@ if (process.argv[1] && import.meta.url === pathToFileURL(resolve(process.argv[1]
     /** @type {ReleasedMigrations} */
     const { release, last } = JSON.parse(readFileSync(join(root, FILE), 'utf8'));
     const violations = [...all].flatMap(([name, list]) =>
-      violationsOf(list, last[name] ?? 0, release).map((text) => `${name}: ${text}`),
+      migrationViolationsOf(list, last[name] ?? 0, release).map((text) => `${name}: ${text}`),
     );
     for (const text of violations) process.stdout.write(`${text}\n`);
     const count = [...all].flatMap(([name, list]) => list.filter(({ number }) => number > (last[name] ?? 0))).length;

@@ -26,7 +26,7 @@ await loadModule();
  * @param {TableKeys} tables
  * @returns {TableRange[]}
  */
-export function rangesWithoutKey(sql, tables) {
+export function tablesWithoutKeyCondition(sql, tables) {
   /** @type {TableRange[]} */
   const found = [];
   for (const { stmt } of parseSync(withNumberedParameters(sql)).stmts ?? [])

@@ -15,7 +15,7 @@ const CONNECTIONS_MIGRATION = 3;
  * Connections of a service with this many replicas, one more process while its Deployment is updated, and a migration.
  * @param {number} replicas
  */
-export const neededConnections = (replicas) => (replicas + 1) * CONNECTIONS_EACH + CONNECTIONS_MIGRATION;
+export const neededDatabaseConnections = (replicas) => (replicas + 1) * CONNECTIONS_EACH + CONNECTIONS_MIGRATION;
 /** Readiness waits for databases. Units: seconds. */
 const READINESS_SECONDS = 3;
 /** Secrets that the operator of the cluster makes, and `nats-tls`, which cert-manager makes. */
@@ -252,7 +252,7 @@ function scalingFits(objects, complain) {
     if (!deployment) complain(scaler, `scales the unknown Deployment ${target.name}`);
     else if (deployment.spec.replicas !== minReplicas)
       complain(scaler, 'and its Deployment differ in the smallest number');
-    const needed = neededConnections(maxReplicas);
+    const needed = neededDatabaseConnections(maxReplicas);
     if (target.name !== 'gateway' && needed > CONNECTIONS)
       complain(scaler, `needs ${needed} connections of ${CONNECTIONS}`);
   }
@@ -301,7 +301,7 @@ const RULES = [
  * @param {Manifest[]} objects
  * @returns {string[]}
  */
-export function policyProblems(objects) {
+export function manifestProblems(objects) {
   /** @type {string[]} */
   const problems = [];
   for (const rule of RULES)

@@ -7,7 +7,7 @@
  * @typedef {import('./manifest-policies.mjs').Manifest} Manifest
  * @typedef {import('./manifest-policies.mjs').Rule} Rule
  */
-import { CONNECTIONS, neededConnections } from './manifest-policies.mjs';
+import { CONNECTIONS, neededDatabaseConnections } from './manifest-policies.mjs';
 
 const ARCHIVER = 'barman-cloud.cloudnative-pg.io';
 /** Largest part of a volume that streams may use. A formatted volume is smaller than its claim. */
@@ -77,7 +77,7 @@ function lagScalingFits(objects, complain) {
       complain(scaler, 'and its Deployment differ in the smallest number');
     if (objectsOfKind(objects, 'HorizontalPodAutoscaler').some(({ spec }) => spec.scaleTargetRef.name === target.name))
       complain(scaler, 'is the second autoscaler of its Deployment');
-    const needed = neededConnections(maxReplicaCount);
+    const needed = neededDatabaseConnections(maxReplicaCount);
     if (needed > CONNECTIONS) complain(scaler, `needs ${needed} connections of ${CONNECTIONS}`);
     const lag = triggers.find((/** @type {any} */ { type }) => type === 'prometheus')?.metadata;
     if (!lag?.query.includes(`rookery_consumer_pending{job="rookery",process="${target.name}"}`))
@@ -214,7 +214,7 @@ const RULES = [
  * @param {Manifest[]} objects
  * @returns {string[]}
  */
-export function serverProblems(objects) {
+export function serverManifestProblems(objects) {
   /** @type {string[]} */
   const problems = [];
   for (const rule of RULES)

@@ -17,8 +17,8 @@ import { dirname, join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parse, parseAllDocuments } from 'yaml';
 import { renderOverlay } from './kustomize.mjs';
-import { policyProblems } from './manifest-policies.mjs';
-import { busProblems, serverProblems } from './manifest-servers.mjs';
+import { manifestProblems } from './manifest-policies.mjs';
+import { busProblems, serverManifestProblems } from './manifest-servers.mjs';
 
 const require = createRequire(import.meta.url);
 const root = fileURLToPath(new URL('../..', import.meta.url));
@@ -257,7 +257,7 @@ function checkProductionOverlay(name) {
   /** @type {Manifest[]} */
   const objects = parseAllDocuments(rendered).map((document) => document.toJS());
   for (const object of objects) checkObject(overlay, object);
-  for (const text of [...policyProblems(objects), ...serverProblems(objects)]) addProblem(overlay, text);
+  for (const text of [...manifestProblems(objects), ...serverManifestProblems(objects)]) addProblem(overlay, text);
   return `${objects.length} rendered for ${name}`;
 }
 

@@ -40,7 +40,7 @@ const RULES = {
 };
 
 /** @param {string} source */
-export async function problemsOf(source, name = 'openapi.json') {
+export async function lintOpenApiDocument(source, name = 'openapi.json') {
   const config = await createConfig({ extends: ['recommended-strict'], rules: RULES });
   const problems = await lintFromString({ source, absoluteRef: name, config });
   return problems.map(({ ruleId, message, location }) => `${location[0]?.pointer ?? '#'} ${message} (${ruleId})`);
@@ -51,7 +51,7 @@ export async function problemsOf(source, name = 'openapi.json') {
  * as a description.
  * @param {unknown} document
  */
-export function undescribedNames(document) {
+export function undescribedOpenApiNames(document) {
   /** @param {Schema} schema */
   const isDescribed = (schema) => ['description', '$ref', 'enum', 'const'].some((key) => key in schema);
   /** @type {Set<string>} */
@@ -91,7 +91,7 @@ const OPEN = {
  * items. Maps with a schema of their values and empty lists are allowed.
  * @param {Document} document
  */
-export function openSchemas({ paths, components }) {
+export function findOpenAnswerSchemas({ paths, components }) {
   /** @type {string[]} */
   const found = [];
   /** @type {(schema: any, at: string) => void} */
@@ -127,7 +127,7 @@ export function openSchemas({ paths, components }) {
 
 /** @param {Document} document */
 export function problemsOfOpenSchemas(document) {
-  return openSchemas(document)
+  return findOpenAnswerSchemas(document)
     .filter((at) => !Object.hasOwn(OPEN, at))
     .map((at) => `${at}: an answer may contain any value there`);
 }
@@ -135,13 +135,13 @@ export function problemsOfOpenSchemas(document) {
 /**
  * Names without a description that `plain` does not list, and needless entries of `plain`.
  * @param {unknown} document
- * @param {string[]} plain
+ * @param {string[]} allowedNames
  */
-export function problemsOfNames(document, plain) {
-  const found = undescribedNames(document);
+export function missingDescriptionProblems(document, allowedNames) {
+  const found = undescribedOpenApiNames(document);
   return [
-    ...found.filter((name) => !plain.includes(name)).map((name) => `${name}: has no description (about)`),
-    ...plain
+    ...found.filter((name) => !allowedNames.includes(name)).map((name) => `${name}: has no description (about)`),
+    ...allowedNames
       .filter((name) => !found.includes(name))
       .map((name) => `${name}: is in plain-names.txt, but has a description`),
   ];
@@ -152,8 +152,8 @@ if (process.argv[1] === fileURLToPath(import.meta.url)) {
   const plain = readFileSync(PLAIN_NAMES, 'utf8').split('\n').filter(Boolean);
   const document = JSON.parse(source);
   const problems = [
-    ...(await problemsOf(source, FILE)),
-    ...problemsOfNames(document, plain),
+    ...(await lintOpenApiDocument(source, FILE)),
+    ...missingDescriptionProblems(document, plain),
     ...problemsOfOpenSchemas(document),
   ];
   for (const problem of problems) process.stdout.write(`apps/gateway/openapi.json ${problem}\n`);

@@ -104,7 +104,7 @@ function routesOf(service) {
  * Numbers of tests by route, in the last run of every existing spec; null if none has run on this machine.
  * @returns {Map<string, number> | null}
  */
-export function testCounts() {
+export function routeTestCounts() {
   if (!existsSync(ROUTE_TESTS)) return null;
   const counts = new Map();
   for (const name of readdirSync(ROUTE_TESTS)) {
@@ -121,7 +121,7 @@ export function testCounts() {
 
 /** Served routes that no test has called. */
 export function untestedRoutes() {
-  const counts = testCounts() ?? new Map();
+  const counts = routeTestCounts() ?? new Map();
   return servedRoutes()
     .filter((route) => testCountOf(route, counts) === 0)
     .map(describeRoute);
@@ -165,7 +165,7 @@ function findRouteProblems(planned, served) {
  * Problems of the text of the inventory, by line.
  * @param {string} text
  */
-export function problemsOfInventory(text) {
+export function routeInventoryProblems(text) {
   const [head = [], ...rows] = text
     .trimEnd()
     .split('\n')
@@ -270,10 +270,10 @@ function printServedCounts(planned, served) {
 function main(isChecking) {
   const planned = plannedRoutes();
   const served = servedRoutes();
-  if (!isChecking) printRoutes(served, testCounts());
+  if (!isChecking) printRoutes(served, routeTestCounts());
   printServedCounts(planned, served);
   const problems = [
-    ...problemsOfInventory(readFileSync(`${root}docs/routes.tsv`, 'utf8')),
+    ...routeInventoryProblems(readFileSync(`${root}docs/routes.tsv`, 'utf8')),
     ...findRouteProblems(planned, served),
   ];
   for (const problem of problems) process.stdout.write(`${problem}\n`);

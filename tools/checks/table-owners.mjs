@@ -3,7 +3,7 @@
  * Checks that every table has one owner: the wing that declares its entity, or else the only wing that writes it. Only files
  * of the owner insert, update or delete its rows; others call exports of the owner in the same transaction. All wings of the
  * service may read. Writes are found in SQL texts, in calls of TypeORM with an entity, and in declarations of attached
- * tables for removals (`attachedTo`). The module of a wing names its entities (`@Owns`).
+ * tables for removals (`declareAttachedTable`). The module of a wing names its entities (`@Owns`).
  *
  *   node tools/checks/table-owners.mjs            prints each table with its owner
  *   node tools/checks/table-owners.mjs --check    prints violations, and fails
@@ -36,7 +36,7 @@ const LIBRARIES = ['libs/persistence', 'libs/messaging', 'libs/directory', 'libs
  * @param {Source[]} sources
  * @param {Entities} entities
  */
-export function writesOf(sources, entities) {
+export function tableWritesOf(sources, entities) {
   return sources
     .filter(({ name }) => !name.startsWith('migrations/') && !/\.migrations?\.ts$/.test(name))
     .flatMap(({ tree, wing, name, path }) => {
@@ -99,11 +99,11 @@ function entitiesWritten(call, entities) {
 }
 
 /**
- * The table of an `attachedTo` call: statements generated from it delete and update its rows.
+ * The table of an `declareAttachedTable` call: statements generated from it delete and update its rows.
  * @param {ts.CallExpression} call
  */
 function tablesAttached({ expression, arguments: [first] }) {
-  if (!ts.isIdentifier(expression) || expression.text !== 'attachedTo') return [];
+  if (!ts.isIdentifier(expression) || expression.text !== 'declareAttachedTable') return [];
   const named = first && ts.isObjectLiteralExpression(first) ? first.properties : [];
   const table = [...named]
     .filter((one) => ts.isPropertyAssignment(one))
@@ -150,7 +150,7 @@ export function tableOwners(service) {
   for (const { table, wing } of entities.values()) tableAt(table).owner = wing;
   /** @type {TableWrite[]} */
   const hidden = [];
-  for (const write of writesOf(sources, entities)) {
+  for (const write of tableWritesOf(sources, entities)) {
     if (write.table === null) hidden.push(write);
     else {
       const { writers } = tableAt(write.table);
@@ -168,15 +168,15 @@ export function tableOwners(service) {
 /**
  * Messages about violations in a service; `kept` are tables of the libraries.
  * @param {string} service
- * @param {Set<string>} kept
+ * @param {Set<string>} libraryTables
  */
-export function violationsOf(service, kept = new Set()) {
+export function tableOwnershipViolations(service, libraryTables = new Set()) {
   const { tables, hidden } = tableOwners(service);
   const broken = hidden.map(({ file, line }) => `${file}:${line} writes a table without naming it in the text`);
   for (const [name, { owner, writers }] of [...tables].sort(([a], [b]) => (a < b ? -1 : 1))) {
     for (const [wing, writes] of writers) {
       const { file, line } = /** @type {TableWrite} */ (writes[0]);
-      if (kept.has(name)) broken.push(`${file}:${line} writes ${name}, which belongs to a library`);
+      if (libraryTables.has(name)) broken.push(`${file}:${line} writes ${name}, which belongs to a library`);
       else if (owner === null) broken.push(`${file}:${line} ${wing} writes ${name}, which has no single owner`);
       else if (wing !== owner) broken.push(`${file}:${line} ${wing} writes ${name}, which ${owner} owns`);
     }
@@ -278,7 +278,7 @@ export function tablesOfLibraries(root) {
     if (!existsSync(folder)) continue;
     const sources = sourcesOf(folder);
     const entities = entityClassesIn(sources);
-    for (const { table } of writesOf(sources, entities)) if (table) kept.add(table);
+    for (const { table } of tableWritesOf(sources, entities)) if (table) kept.add(table);
     for (const { table } of entities.values()) kept.add(table);
   }
   return kept;
@@ -289,7 +289,7 @@ if (process.argv[1] === fileURLToPath(import.meta.url)) {
   const services = readdirSync(join(root, 'apps')).filter((name) => existsSync(join(root, 'apps', name, 'src')));
   if (process.argv.includes('--check')) {
     const kept = tablesOfLibraries(root);
-    const broken = services.flatMap((name) => violationsOf(join(root, 'apps', name), kept));
+    const broken = services.flatMap((name) => tableOwnershipViolations(join(root, 'apps', name), kept));
     const folders = services.map((name) => join(root, 'apps', name));
     const misplaced = folders.flatMap((folder) => [...misplacedEntities(folder), ...unnamedAttachments(folder)]);
     for (const sentence of [...broken, ...misplaced]) process.stdout.write(`${sentence}\n`);

@@ -92,7 +92,7 @@ function reachableWings(uses, start) {
  * Messages about problems of the wings of a service.
  * @param {string} service
  */
-export function violationsOf(service) {
+export function wingViolationsOf(service) {
   const uses = usesOf(service);
   const missing = [...uses.keys()]
     .filter((wing) => !existsSync(join(service, 'src', wing, `${basename(wing)}.module.ts`)))
@@ -104,7 +104,7 @@ export function violationsOf(service) {
  * Messages about circles between rooms of the gateway or of a library.
  * @param {string} folder
  */
-export function roomViolationsOf(folder) {
+export function importCirclesBetweenFolders(folder) {
   return circlesIn(folder, usesOf(folder));
 }
 
@@ -160,7 +160,7 @@ export function servicesOf(root) {
  * The gateway and the libraries, whose folders are rooms.
  * @param {string} root
  */
-export function roomedFoldersOf(root) {
+export function gatewayAndLibraryFolders(root) {
   const libraries = readdirSync(join(root, 'libs')).filter((name) => existsSync(join(root, 'libs', name, 'src')));
   return [posix.join(root, 'apps/gateway'), ...libraries.map((name) => posix.join(root, 'libs', name))];
 }
@@ -168,11 +168,14 @@ export function roomedFoldersOf(root) {
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
   const root = posix.relative(process.cwd(), dirname(dirname(dirname(fileURLToPath(import.meta.url))))) || '.';
   if (process.argv.includes('--check')) {
-    const broken = [...servicesOf(root).flatMap(violationsOf), ...roomedFoldersOf(root).flatMap(roomViolationsOf)];
+    const broken = [
+      ...servicesOf(root).flatMap(wingViolationsOf),
+      ...gatewayAndLibraryFolders(root).flatMap(importCirclesBetweenFolders),
+    ];
     for (const sentence of broken) process.stdout.write(`${sentence}\n`);
     if (broken.length > 0) process.exitCode = 1;
   } else {
-    for (const service of [...servicesOf(root), ...roomedFoldersOf(root)]) {
+    for (const service of [...servicesOf(root), ...gatewayAndLibraryFolders(root)]) {
       for (const [wing, used] of [...usesOf(service)].sort()) {
         process.stdout.write(`${service}\t${wing}\t${[...used.keys()].sort().join(', ')}\n`);
       }

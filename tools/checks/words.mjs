@@ -65,7 +65,7 @@ const FREE = /stack traces?|traceparent|trace ?ids?|otherwise/gi;
  * @param {string} source
  * @returns {Finding[]}
  */
-export function findingsIn(name, source) {
+export function wordFindingsIn(name, source) {
   const tree = ts.createSourceFile(name, source, ts.ScriptTarget.ES2022, true);
   /** @param {number} position */
   const lineAt = (position) => tree.getLineAndCharacterOfPosition(position).line + 1;
@@ -149,7 +149,7 @@ function proseOf(comment) {
  * Every checked file with its findings, by path from the root.
  * @param {string[]} folders
  */
-export function findingsBelow(folders) {
+export function wordFindingsBelow(folders) {
   const files = execFileSync('git', ['ls-files', '--cached', '--others', '--exclude-standard'], {
     cwd: root,
     encoding: 'utf8',
@@ -160,13 +160,13 @@ export function findingsBelow(folders) {
     .filter(
       (file) => folders.length === 0 || folders.some((folder) => file === folder || file.startsWith(`${folder}/`)),
     );
-  return files.map((file) => ({ file, findings: findingsIn(file, readFileSync(`${root}${file}`, 'utf8')) }));
+  return files.map((file) => ({ file, findings: wordFindingsIn(file, readFileSync(`${root}${file}`, 'utf8')) }));
 }
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
   const words = process.argv.slice(2);
   const isCheck = words[0] === '--check';
-  const found = findingsBelow(isCheck ? [] : words.map((folder) => folder.replace(/\/$/, '')));
+  const found = wordFindingsBelow(isCheck ? [] : words.map((folder) => folder.replace(/\/$/, '')));
   if (isCheck || words.length > 0) {
     for (const { file, findings } of found)
       for (const { line, text, instead } of findings)

@@ -4,7 +4,7 @@
  * @import { Api } from './api.mjs'
  * @import { Output } from './output.mjs'
  */
-import { Failure } from './output.mjs';
+import { CommandFailure } from './output.mjs';
 
 /**
  * Creates a user. Without `password`, the account has a random one that no person knows.
@@ -29,7 +29,7 @@ export async function createUser(api, output, { username, name = username, email
  */
 export async function createToken(api, output, { user, name, scopes, expiresAt }) {
   const [found] = await api.ask('GET', `/users?username=${encodeURIComponent(user)}`);
-  if (!found) throw new Failure(`there is no user ${user}`);
+  if (!found) throw new CommandFailure(`there is no user ${user}`);
   const made = await api.ask('POST', `/users/${found.id}/personal_access_tokens`, {
     name,
     scopes,

@@ -9,7 +9,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { runningEnvironment } from '../processes/operate.mjs';
 import { readRecord } from '../processes/process-records.mjs';
-import { EXIT, Failure } from './output.mjs';
+import { EXIT, CommandFailure } from './output.mjs';
 
 export class Api {
   /**
@@ -31,11 +31,11 @@ export class Api {
   async ask(method, path, json) {
     const response = await this.#sendRequest(method, path, json);
     if (response.status >= 300 && response.status < 400)
-      throw new Failure(`${this.base} redirects to another address: name the final one, --url https://…`);
+      throw new CommandFailure(`${this.base} redirects to another address: name the final one, --url https://…`);
     const body = /** @type {any} */ (await response.json().catch(() => null));
     if (response.ok) return body;
     const about = body?.message ?? body?.error ?? response.statusText;
-    throw new Failure(`${response.status} ${typeof about === 'string' ? about : JSON.stringify(about)}`);
+    throw new CommandFailure(`${response.status} ${typeof about === 'string' ? about : JSON.stringify(about)}`);
   }
 
   /**
@@ -53,7 +53,7 @@ export class Api {
         ...(json ? { body: JSON.stringify(json) } : {}),
       });
     } catch {
-      throw new Failure(`${this.base} does not answer`, EXIT.unavailable);
+      throw new CommandFailure(`${this.base} does not answer`, EXIT.unavailable);
     }
   }
 }
@@ -74,6 +74,6 @@ function readToken(data, isLocal, file) {
   if (path) return readFileSync(path, 'utf8').trim();
   const given = process.env['ROOKERY_ROOT_TOKEN'];
   const found = given || (isLocal ? readRecord(join(data, 'secrets.json'))?.rootToken : undefined);
-  if (!found) throw new Failure('Set ROOKERY_ROOT_TOKEN, or name a file with a token: --token-file', EXIT.usage);
+  if (!found) throw new CommandFailure('Set ROOKERY_ROOT_TOKEN, or name a file with a token: --token-file', EXIT.usage);
   return found;
 }

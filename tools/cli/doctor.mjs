@@ -11,7 +11,7 @@ import { join } from 'node:path';
 import pg from 'pg';
 import { databaseVariable, PROCESSES, SERVICES } from '../processes/environment.mjs';
 import { DECLARED } from '../processes/inherited-environment.mjs';
-import { isRunning, recordedEnvironment } from '../processes/operate.mjs';
+import { isEstateRunning, recordedEnvironment } from '../processes/operate.mjs';
 import { statesOf } from './status.mjs';
 
 /** Oldest git with the options that libs/git uses (libs/git/src/process/version.ts). */
@@ -27,7 +27,7 @@ const SKEW = { problem: 5000, warning: 1000 };
  * @param {{ natsMonitor?: string }} [options]
  * @returns {Promise<Finding[]>}
  */
-export async function examine(dataDir, { natsMonitor } = {}) {
+export async function examineEstate(dataDir, { natsMonitor } = {}) {
   const databases = await Promise.all(SERVICES.map((service) => databaseFacts(dataDir, service)));
   return [
     nodeFinding(process.versions.node),
@@ -89,7 +89,7 @@ function configurationFindings(dataDir, shell) {
  */
 async function databaseFacts(dataDir, service) {
   // After the estate's end another program may hold the recorded port and would receive the password.
-  if (!isRunning(dataDir)) return { service, error: `No estate runs on ${dataDir}` };
+  if (!isEstateRunning(dataDir)) return { service, error: `No estate runs on ${dataDir}` };
   const connectionString = recordedEnvironment(dataDir, service)[databaseVariable(service)];
   const client = new pg.Client({ connectionString, connectionTimeoutMillis: 5000 });
   client.on('error', () => {});

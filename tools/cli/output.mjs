@@ -16,7 +16,7 @@ export const EXIT = {
 };
 
 /** Failure of a command, with a message for the user and an exit code. */
-export class Failure extends Error {
+export class CommandFailure extends Error {
   /**
    * @param {string} message
    * @param {number} [code]

@@ -10,7 +10,7 @@ import { fileURLToPath } from 'node:url';
 import { Argument, Command, CommanderError, InvalidArgumentError } from 'commander';
 import { PROCESSES } from '../processes/environment.mjs';
 import { NoEstate } from '../processes/operate.mjs';
-import { EXIT, Failure, Output } from './output.mjs';
+import { EXIT, CommandFailure, Output } from './output.mjs';
 
 const DEFAULT_DATA = fileURLToPath(new URL('../../.rookery', import.meta.url));
 /**
@@ -79,8 +79,8 @@ program
       const states = await statesOf(data);
       output.rows(states, ['process', 'state', 'pid', 'outbox_oldest_seconds', 'open_dead_letters', 'about']);
       if (states.every(({ state }) => state === 'away'))
-        throw new Failure(`No estate runs on ${data}`, EXIT.unavailable);
-      if (!states.every(({ state }) => state === 'ready')) throw new Failure('not all processes are ready');
+        throw new CommandFailure(`No estate runs on ${data}`, EXIT.unavailable);
+      if (!states.every(({ state }) => state === 'ready')) throw new CommandFailure('not all processes are ready');
     }),
   );
 
@@ -90,11 +90,11 @@ program
   .option('--nats-monitor <address>', "monitoring port of a NATS server that is not the estate's own")
   .action(
     wrapAction(async ({ data, output, options }) => {
-      const { examine } = await import('./doctor.mjs');
+      const { examineEstate: examine } = await import('./doctor.mjs');
       const findings = await examine(data, { natsMonitor: options['natsMonitor'] });
       output.rows(findings, ['verdict', 'check', 'about']);
       const problems = findings.filter(({ verdict }) => verdict === 'problem').length;
-      if (problems > 0) throw new Failure(problems === 1 ? '1 problem' : `${problems} problems`);
+      if (problems > 0) throw new CommandFailure(problems === 1 ? '1 problem' : `${problems} problems`);
     }),
   );
 
@@ -260,7 +260,7 @@ for (const [command, done] of Object.entries({ stop: 'stopped', start: 'started'
  */
 function serviceAction(words, options = []) {
   return wrapAction(async ({ data, options: given }, name, ...args) => {
-    const { runCommand } = await import('./service-commands.mjs');
+    const { runServiceCommand: runCommand } = await import('./service-commands.mjs');
     await runCommand(data, name, [
       ...words.split(' '),
       ...args.flat().filter(Boolean),
@@ -316,7 +316,7 @@ function exitCodeOf(error) {
   const { message } = /** @type {Error} */ (error);
   if (message) process.stderr.write(`${message}\n`);
   if (error instanceof NoEstate) return EXIT.unavailable;
-  return error instanceof Failure ? error.code : EXIT.failed;
+  return error instanceof CommandFailure ? error.code : EXIT.failed;
 }
 
 try {

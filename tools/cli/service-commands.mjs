@@ -5,9 +5,9 @@
  */
 import pg from 'pg';
 import { databaseVariable, SERVICES } from '../processes/environment.mjs';
-import { operate, runningEnvironment } from '../processes/operate.mjs';
+import { runOperatorCommand, runningEnvironment } from '../processes/operate.mjs';
 import { until } from '../processes/process-records.mjs';
-import { EXIT, Failure } from './output.mjs';
+import { EXIT, CommandFailure } from './output.mjs';
 
 /** Longest wait for the copies of the directory after a rebuild. Units: ms. */
 const REBUILD_WITHIN_MS = 300_000;
@@ -15,7 +15,7 @@ const REBUILD_WITHIN_MS = 300_000;
 /** @param {string} service */
 function requireKnownService(service) {
   if (!SERVICES.includes(service))
-    throw new Failure(`There is no service ${service}; there are ${SERVICES.join(', ')}`, EXIT.usage);
+    throw new CommandFailure(`There is no service ${service}; there are ${SERVICES.join(', ')}`, EXIT.usage);
 }
 
 /**
@@ -24,10 +24,10 @@ function requireKnownService(service) {
  * @param {string} service
  * @param {string[]} words
  */
-export async function runCommand(data, service, words) {
+export async function runServiceCommand(data, service, words) {
   requireKnownService(service);
-  const { status } = await operate(data, service, words);
-  if (status !== 0) throw new Failure('', EXIT.failed);
+  const { status } = await runOperatorCommand(data, service, words);
+  if (status !== 0) throw new CommandFailure('', EXIT.failed);
 }
 
 /**
@@ -42,8 +42,8 @@ export async function listDeadLetters(data, output, { service, filters }) {
   const lists = await Promise.all(
     services.map(async (name) => {
       const words = ['dead-letters', 'list', '--json', ...filters];
-      const { status, output: text } = await operate(data, name, words, { isCaptured: true });
-      if (status !== 0) throw new Failure(`${name} did not list its dead letters`);
+      const { status, output: text } = await runOperatorCommand(data, name, words, { isCaptured: true });
+      if (status !== 0) throw new CommandFailure(`${name} did not list its dead letters`);
       return JSON.parse(text).map((/** @type {object} */ letter) => ({ service: name, ...letter }));
     }),
   );
@@ -58,9 +58,10 @@ export async function listDeadLetters(data, output, { service, filters }) {
  * @param {Output} output
  */
 export async function rebuildCopies(data, output) {
-  const { status, output: text } = await operate(data, 'identity', ['new-epoch'], { isCaptured: true });
+  const { status, output: text } = await runOperatorCommand(data, 'identity', ['new-epoch'], { isCaptured: true });
   const [, epoch] = /^epoch (\S+), version (\d+)$/m.exec(text) ?? [];
-  if (status !== 0 || epoch === undefined) throw new Failure('identity did not begin another history of the directory');
+  if (status !== 0 || epoch === undefined)
+    throw new CommandFailure('identity did not begin another history of the directory');
   const copies = SERVICES.filter((name) => name !== 'identity');
   const progress = output.progress('copies of the directory');
   const isDone = await until(
@@ -73,7 +74,8 @@ export async function rebuildCopies(data, output) {
     200,
   );
   progress.end();
-  if (!isDone) throw new Failure(`not every service has loaded the directory of epoch ${epoch}: npx rookery status`);
+  if (!isDone)
+    throw new CommandFailure(`not every service has loaded the directory of epoch ${epoch}: npx rookery status`);
   output.result(`every service has loaded the directory of epoch ${epoch}`, { epoch, services: copies });
 }
 

@@ -1,8 +1,8 @@
 /** State of the processes of an estate on this machine: running, ready, and the figures that need an operator. */
 import { join } from 'node:path';
 import { PROCESSES, SERVICES } from '../processes/environment.mjs';
-import { isRunning, recordedEnvironment } from '../processes/operate.mjs';
-import { readRecord, startMark } from '../processes/process-records.mjs';
+import { isEstateRunning, recordedEnvironment } from '../processes/operate.mjs';
+import { readRecord, processStartMark } from '../processes/process-records.mjs';
 
 const SERVERS = ['postgres', 'nats'];
 /** Longest wait for an answer of a process. Units: ms. */
@@ -20,7 +20,7 @@ const PATIENCE_MS = 5000;
  */
 export async function statesOf(dataDir) {
   const pids = readRecord(join(dataDir, 'run/pids.json')) ?? {};
-  const hasSupervisor = isRunning(dataDir);
+  const hasSupervisor = isEstateRunning(dataDir);
   const environments = PROCESSES.map((name) => ({ name, env: recordedEnvironment(dataDir, name) }));
   const processes = environments.map(({ name, env }) =>
     stateOfProcess(name, env['MANAGEMENT_PORT'], hasSupervisor ? (pids[name] ?? pids.one ?? null) : null),
@@ -35,7 +35,7 @@ export async function statesOf(dataDir) {
  * @returns {ProcessState}
  */
 function stateOfServer(name, pid) {
-  const isUp = startMark(pid) !== null;
+  const isUp = processStartMark(pid) !== null;
   return {
     process: name,
     state: isUp ? 'ready' : 'away',

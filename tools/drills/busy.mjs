@@ -3,11 +3,11 @@
  * read, write and use new tokens. No request is refused or delayed for long, and no effect is lost or doubled.
  * All settings of the estate have their defaults.
  *
- * @import { Client, Person } from './client.mjs'
+ * @import { DrillClient, Person } from './client.mjs'
  */
 import { spawn } from 'node:child_process';
 import { availableParallelism } from 'node:os';
-import { Ledger } from './ledger.mjs';
+import { NoteLedger } from './ledger.mjs';
 
 const CLIENTS = 64;
 /** Processes that burn CPU, for the whole machine. */
@@ -19,12 +19,12 @@ const PATIENCE_MS = 5000;
 /**
  * Runs the drill. Returns `statuses` and times of all answers, and `reasons` of refusals. `wrong` is the number of
  * violations.
- * @param {Client} client
+ * @param {DrillClient} client
  * @param {unknown} _prepared
  * @param {{ seconds?: number, burners?: number }} [options]
  */
 export async function run(client, _prepared, { seconds = SECONDS, burners: count = BURNERS } = {}) {
-  const ledger = new Ledger(client, { writers: CLIENTS, mails: false });
+  const ledger = new NoteLedger(client, { writers: CLIENTS, mails: false });
   await ledger.prepare();
   const crowd = new ClientCrowd(client, ledger);
   const burners = Array.from({ length: count }, spawnBusyProcess);
@@ -58,8 +58,8 @@ class ClientCrowd {
   #times = [];
 
   /**
-   * @param {Client} client
-   * @param {Ledger} ledger
+   * @param {DrillClient} client
+   * @param {NoteLedger} ledger
    */
   constructor(client, ledger) {
     this.client = client;
@@ -145,7 +145,7 @@ function spawnBusyProcess() {
 
 /**
  * Counts answers 502, 503 and 504 by process and reason, as in `{ 'gateway: shed': 3 }`.
- * @param {Client['estate']} estate
+ * @param {DrillClient['estate']} estate
  */
 async function unavailableCountsOf({ ports }) {
   /** @type {Record<string, number>} */

@@ -11,7 +11,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import pg from 'pg';
 import { isAlive } from '../processes/process-records.mjs';
 
-export class Client {
+export class DrillClient {
   /**
    * @param {Estate} estate
    * @param {string} seed

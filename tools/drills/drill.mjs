@@ -53,7 +53,7 @@
  * @import { Estate } from '../processes/estate.mjs'
  * @typedef {{ env?: Record<string, string>, server?: any }} Prepared
  * @typedef {{ prepare?: () => Prepared | Promise<Prepared>, start?: typeof startEstate,
- *   run(client: Client, prepared: any): Promise<Verdict> }} Drill
+ *   run(client: DrillClient, prepared: any): Promise<Verdict> }} Drill
  * @typedef {{ sabotage?: string[], run(estate: Estate, facts: Record<string, any>): Promise<void> }} Fault
  * @typedef {Record<string, any> & { wrong: number }} Verdict
  * @typedef {{ seed: string, sabotage: string[] }} Options
@@ -65,9 +65,9 @@ import { fileURLToPath } from 'node:url';
 import { EVERY_MAIL, WITHOUT_RATES } from '../processes/environment.mjs';
 import { startEstate } from '../processes/estate.mjs';
 import { freePort } from '../processes/process-records.mjs';
-import { sharedTemporary } from '../servers/postgres-files.mjs';
-import { Client, until } from './client.mjs';
-import { Ledger } from './ledger.mjs';
+import { sharedTemporaryFolder } from '../servers/postgres-files.mjs';
+import { DrillClient, until } from './client.mjs';
+import { NoteLedger } from './ledger.mjs';
 import { PipelineLedger } from './pipeline-ledger.mjs';
 import { deliverAgain } from './redelivery.mjs';
 import { SERVER_SABOTAGE } from './server-sabotage.mjs';
@@ -83,7 +83,7 @@ import * as doubt from './failures/doubt.mjs';
 import * as restore from './failures/restore.mjs';
 import * as rolling from './failures/rolling.mjs';
 import * as silent from './failures/silent.mjs';
-import { importsFrom } from './imports/broken-imports.mjs';
+import { createImportDrill } from './imports/broken-imports.mjs';
 import * as uploads from './packages/broken-uploads.mjs';
 import * as exports from './packages/large-exports.mjs';
 import * as large from './packages/large-files.mjs';
@@ -130,9 +130,9 @@ const BY_DEFAULTS = {
   merges,
   clients,
   exports,
-  imports: importsFrom('remote'),
-  'imports-server': importsFrom('server'),
-  'imports-cloud': importsFrom('cloud'),
+  imports: createImportDrill('remote'),
+  'imports-server': createImportDrill('server'),
+  'imports-cloud': createImportDrill('cloud'),
   upgrade,
 };
 /**
@@ -208,7 +208,7 @@ function parseOptions(words) {
  * @returns {Promise<Verdict>}
  */
 async function runDrill(name, { seed, sabotage }) {
-  const dataDir = mkdtempSync(join(sharedTemporary(), `rookery-drill-${name}-`));
+  const dataDir = mkdtempSync(join(sharedTemporaryFolder(), `rookery-drill-${name}-`));
   const [fault, given] = [FAULTS[name], BY_DEFAULTS[name]];
   /** @type {Prepared} */
   const prepared = (await given?.prepare?.()) ?? {};
@@ -229,7 +229,7 @@ async function runDrill(name, { seed, sabotage }) {
   const started = Date.now();
   try {
     for (const one of sabotage) await SERVER_SABOTAGE[one]?.(estate);
-    const client = new Client(estate, `${name}${seed}`);
+    const client = new DrillClient(estate, `${name}${seed}`);
     const verdict = await (fault
       ? runFaultUnderLoad(client, fault)
       : /** @type {Drill} */ (given).run(client, prepared));
@@ -250,13 +250,13 @@ async function runDrill(name, { seed, sabotage }) {
  * @param {string} seed
  */
 function keepLogs(folder, name, seed) {
-  const kept = join(sharedTemporary(), `rookery-drill-${name}-${seed}-logs`);
+  const kept = join(sharedTemporaryFolder(), `rookery-drill-${name}-${seed}-logs`);
   cpSync(folder, kept, { recursive: true });
   return kept;
 }
 
 /**
- * @param {Client} client
+ * @param {DrillClient} client
  * @param {any} prepared
  */
 async function runMailDrills(client, prepared) {
@@ -266,14 +266,14 @@ async function runMailDrills(client, prepared) {
 }
 
 /**
- * @param {Client} client
+ * @param {DrillClient} client
  * @param {Fault} fault
  * @returns {Promise<Verdict>}
  */
 async function runFaultUnderLoad(client, fault) {
   /** @type {Record<string, any>} */
   const facts = {};
-  const [notes, pipelines] = [new Ledger(client), new PipelineLedger(client)];
+  const [notes, pipelines] = [new NoteLedger(client), new PipelineLedger(client)];
   await notes.prepare();
   await pipelines.prepare();
   notes.write(RATE);

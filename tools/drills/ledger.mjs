@@ -3,7 +3,7 @@
  * ones were acknowledged, and afterwards compares notes, to-dos, activity events and mails with the record.
  * Source: reference reliability 11.
  *
- * @import { Answer, Client, Person } from './client.mjs'
+ * @import { Answer, DrillClient, Person } from './client.mjs'
  * @typedef {{ number: number, marker: string, reader: Person, outcome: string, id?: number }} LedgerEntry
  * @typedef {{ acknowledged: number, unknown: number, refused: number, lost: number, missing: number, duplicate: number,
  *   examples: string[] }} Verdict
@@ -16,7 +16,7 @@ const WRITERS = 4;
 const READERS = 4;
 const PROJECTS = 2;
 
-export class Ledger {
+export class NoteLedger {
   /** By marker. @type {Map<string, LedgerEntry>} */
   #entries = new Map();
   #next = 0;
@@ -34,7 +34,7 @@ export class Ledger {
 
   /**
    * `mails` is whether e-mails are verified; they are delayed where users have a sending limit.
-   * @param {Client} client
+   * @param {DrillClient} client
    * @param {{ writers?: number, mails?: boolean }} [options]
    */
   constructor(client, { writers = WRITERS, mails = true } = {}) {
@@ -63,7 +63,7 @@ export class Ledger {
 
   /**
    * Uses the users and projects of another ledger.
-   * @param {Ledger} other
+   * @param {NoteLedger} other
    */
   adopt({ writers, readers, projects }) {
     this.writers = writers;

@@ -3,7 +3,7 @@
  * acknowledged, and afterwards compares pipelines, their copies, e-mails and to-dos with the record.
  * Source: reference identity-and-import 7.4; work-tracking 6.3, 8.4.
  *
- * @import { Client, Person } from './client.mjs'
+ * @import { DrillClient, Person } from './client.mjs'
  * @import { Verdict } from './ledger.mjs'
  * @typedef {{ ref: string, reporter: Person, outcome: string, request: number | undefined }} FailureReport
  * `request` is the id of the open merge request of the branch `ref`
@@ -30,7 +30,7 @@ export class PipelineLedger {
   /** @type {Promise<void>[]} */
   #running = [];
 
-  /** @param {Client} client */
+  /** @param {DrillClient} client */
   constructor(client) {
     this.client = client;
     this.mails = new MailFiles(client.estate.mailDir);

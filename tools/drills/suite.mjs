@@ -3,7 +3,7 @@
  * whom writes more notes than the limit per minute, and with unknown tokens. No other user is refused for a rate or for
  * load, and a valid token is accepted whatever invalid ones came from the same address.
  *
- * @import { Client, How } from './client.mjs'
+ * @import { DrillClient, How } from './client.mjs'
  */
 import { randomBytes } from 'node:crypto';
 
@@ -20,7 +20,7 @@ const GUESSES = 200;
 
 /**
  * Runs the suite. `prepared.env` is set when limits are off. `wrong` is the number of violations.
- * @param {Client} client
+ * @param {DrillClient} client
  * @param {{ env?: object }} [prepared]
  */
 export async function run(client, { env } = {}) {
@@ -49,7 +49,7 @@ class SuiteDrill {
   #notesOverLimit = 0;
   #requests = 0;
 
-  /** @param {Client} client */
+  /** @param {DrillClient} client */
   constructor(client) {
     this.client = client;
   }

@@ -100,7 +100,7 @@ const INSTANCE_METRICS = 9187;
  * Connections of the clusters of CloudNativePG: each service and its jobs reach their own cluster only. Instances reach each
  * other, the server of the Kubernetes API and the archive. The operator runs in the namespace `cnpg-system`.
  */
-export function databasePolicies() {
+export function databaseNetworkPolicies() {
   const policies = SERVICES.flatMap((name) => {
     const clients = [name, `${name}-migrate`, ...(name === 'identity' ? [BOOTSTRAP] : [])];
     const instances = { podSelector: { matchLabels: { 'cnpg.io/cluster': `${name}-db` } } };
@@ -130,7 +130,7 @@ export function databasePolicies() {
 }
 
 /** Connections of NATS by the official chart: clients, routes between the servers, and metrics. */
-export function busPolicies() {
+export function busNetworkPolicies() {
   const clients = { ports: toPortRules([4222]), from: [{ podSelector: podSelectorFor(SERVICES) }] };
   const routes = { ports: toPortRules([6222]), from: [{ podSelector: podSelectorFor(['nats']) }] };
   return renderPolicies(ABOUT_BUS, [

@@ -21,7 +21,7 @@ import { tableOwners, tablesOfLibraries } from '../checks/table-owners.mjs';
 export function readmeOf(root, service, { events, effects }) {
   const file = join(root, 'apps', service, 'README.md');
   return replaceGeneratedParts(file, {
-    nouns: nounsOf(root, service),
+    nouns: renderWingTable(root, service),
     events: eventTablesOf(service, events, effects),
   });
 }
@@ -61,7 +61,7 @@ function replaceGeneratedParts(file, parts) {
  * @param {string} root
  * @param {string} service
  */
-export function nounsOf(root, service) {
+export function renderWingTable(root, service) {
   const folder = join(root, 'apps', service);
   const kept = tablesOfLibraries(root);
   const tables = [...tableOwners(folder).tables].filter(([table]) => !kept.has(table)).sort(compareNames);
@@ -92,7 +92,7 @@ const compareNames = ([a], [b]) => (a < b ? -1 : 1);
  * @param {string} service
  * @returns {Record<string, string>}
  */
-export function sentencesOf(root, service) {
+export function wingDescriptionsOf(root, service) {
   const folder = join(root, 'apps', service, 'src');
   const sentences = wingsIn(folder).map((wing) => [basename(wing), moduleSentenceOf(join(folder, wing))]);
   return Object.fromEntries(sentences.filter(([, sentence]) => sentence !== null));

@@ -9,7 +9,7 @@ import { execFileSync } from 'node:child_process';
 import { chmodSync, copyFileSync, cpSync, existsSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { newestNode } from '../jest/newest-node.mjs';
+import { newestNodeProgram } from '../jest/newest-node.mjs';
 
 const NPM = fileURLToPath(new URL('../../node_modules/npm', import.meta.url));
 /** Debian packages that stages install, each with its program in `/usr/bin`. */
@@ -39,12 +39,12 @@ done
  * @param {(text: string) => void} say
  * @returns {Base}
  */
-export function createBase(folder, say) {
+export function createBaseImage(folder, say) {
   const local = join(folder, 'local');
   for (const name of ['usr/bin', 'etc', 'var/lib']) mkdirSync(join(folder, name), { recursive: true });
   for (const name of ['bin', 'sbin', 'lib/node_modules', 'lib/packages'])
     mkdirSync(join(local, name), { recursive: true });
-  const program = newestNode(say);
+  const program = newestNodeProgram(say);
   copyFileSync(program, join(local, 'bin/node'));
   cpSync(NPM, join(local, 'lib/node_modules/npm'), { recursive: true });
   symlinkSync('../lib/node_modules/npm/bin/npm-cli.js', join(local, 'bin/npm'));

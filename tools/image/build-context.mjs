@@ -13,7 +13,7 @@ const dockerignore = /** @type {typeof import('@balena/dockerignore').default} *
  * @param {string} root
  * @returns {string[]}
  */
-export function contextFiles(root) {
+export function buildContextFiles(root) {
   const file = join(root, '.dockerignore');
   const text = existsSync(file) ? readFileSync(file, 'utf8') : '';
   const rules = dockerignore({ ignorecase: false }).add(text);

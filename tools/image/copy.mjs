@@ -23,7 +23,7 @@ import { basename, dirname, join, posix } from 'node:path';
  * @param {Source} source
  * @param {{ folder: string, workdir: string }} stage
  */
-export function copyInto(words, source, { folder, workdir }) {
+export function executeCopyInstruction(words, source, { folder, workdir }) {
   const target = words.at(-1) ?? '';
   const sources = words.slice(0, -1);
   if (sources.length === 0) throw new Error('COPY has no target');

@@ -41,7 +41,7 @@ export function parseDockerfile(text) {
     const stage = stages.at(-1);
     if (instruction.keyword === 'FROM') stages.push(stageOf(instruction, stages.length, globals));
     else if (stage) stage.instructions.push(instruction);
-    else if (instruction.keyword !== 'ARG') fail(instruction, 'is before the first FROM');
+    else if (instruction.keyword !== 'ARG') failAtInstruction(instruction, 'is before the first FROM');
     else for (const [name, value] of instruction.properties) if (value !== null) globals[name] = value;
   }
   if (stages.length === 0) throw new Error('the Dockerfile has no FROM');
@@ -64,11 +64,12 @@ function readInstruction(found) {
   const line = found.getRange().start.line + 1;
   const instruction = { line, keyword, text: found.getArgumentsContent() ?? '', flags, properties };
   const known = Object.hasOwn(KNOWN, keyword) ? KNOWN[keyword] : undefined;
-  if (!known) fail(instruction, 'is unknown');
-  for (const [name] of flags) if (!known.includes(name)) fail(instruction, `has the unknown flag --${name}`);
+  if (!known) failAtInstruction(instruction, 'is unknown');
+  for (const [name] of flags)
+    if (!known.includes(name)) failAtInstruction(instruction, `has the unknown flag --${name}`);
   // COPY --from is a flag of another class in the parser; unread flags would become a source.
-  if (instruction.text.startsWith('--')) fail(instruction, `has an unknown flag: ${instruction.text}`);
-  if (instruction.text.includes('<<')) fail(instruction, 'has a heredoc, which is unknown');
+  if (instruction.text.startsWith('--')) failAtInstruction(instruction, `has an unknown flag: ${instruction.text}`);
+  if (instruction.text.includes('<<')) failAtInstruction(instruction, 'has a heredoc, which is unknown');
   return instruction;
 }
 
@@ -89,7 +90,7 @@ function pair(one, other) {
  * @returns {Stage}
  */
 function stageOf(from, index, globals) {
-  const [, base, name = String(index)] = FROM.exec(from.text) ?? fail(from, 'is not FROM image AS name');
+  const [, base, name = String(index)] = FROM.exec(from.text) ?? failAtInstruction(from, 'is not FROM image AS name');
   return { name, base: substitute(base ?? '', globals, from), instructions: [] };
 }
 
@@ -103,8 +104,10 @@ export function substitute(text, values, instruction) {
   return text.replace(VARIABLE, (all, braced, plain) => {
     if (all === '\\$') return '$';
     const name = braced ?? plain;
-    if (!/^\w+$/.test(name)) fail(instruction, `has the unknown form ${all}`);
-    return Object.hasOwn(values, name) ? (values[name] ?? '') : fail(instruction, `has no value for ${name}`);
+    if (!/^\w+$/.test(name)) failAtInstruction(instruction, `has the unknown form ${all}`);
+    return Object.hasOwn(values, name)
+      ? (values[name] ?? '')
+      : failAtInstruction(instruction, `has no value for ${name}`);
   });
 }
 
@@ -113,14 +116,14 @@ export function substitute(text, values, instruction) {
  * @param {Instruction} instruction
  * @returns {string[]}
  */
-export function execForm(instruction) {
+export function parseExecForm(instruction) {
   try {
     const words = JSON.parse(instruction.text);
     if (Array.isArray(words) && words.every((word) => typeof word === 'string')) return words;
   } catch {
     // The shell form is no JSON.
   }
-  return fail(instruction, 'is not in the exec form');
+  return failAtInstruction(instruction, 'is not in the exec form');
 }
 
 /**
@@ -128,10 +131,10 @@ export function execForm(instruction) {
  * @param {string} value
  * @param {Instruction} instruction
  */
-export function bindMount(value, instruction) {
+export function parseBindMount(value, instruction) {
   const { type, from, source, target, ...others } = Object.fromEntries(value.split(',').map((one) => one.split('=')));
   if (type !== 'bind' || !from || !source || !target || Object.keys(others).length > 0)
-    fail(instruction, `has an unknown mount: ${value}`);
+    failAtInstruction(instruction, `has an unknown mount: ${value}`);
   return { from, source, target };
 }
 
@@ -140,6 +143,6 @@ export function bindMount(value, instruction) {
  * @param {string} fault
  * @returns {never}
  */
-export function fail({ line, keyword }, fault) {
+export function failAtInstruction({ line, keyword }, fault) {
   throw new Error(`line ${line}: ${keyword} ${fault}`);
 }

@@ -13,8 +13,8 @@
  */
 import { mkdirSync, readFileSync } from 'node:fs';
 import { join, posix } from 'node:path';
-import { copyInto } from './copy.mjs';
-import { bindMount, execForm, fail, substitute } from './dockerfile.mjs';
+import { executeCopyInstruction } from './copy.mjs';
+import { parseBindMount, parseExecForm, failAtInstruction, substitute } from './dockerfile.mjs';
 import { StageFolder } from './stage-folder.mjs';
 
 const PATH = '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin';
@@ -103,8 +103,8 @@ export class ImageBuild {
     }
     if (keyword === 'USER') image.user = replaced();
     if (keyword === 'EXPOSE') image.ports = replaced().split(/\s+/);
-    if (keyword === 'ENTRYPOINT') image.entrypoint = execForm(instruction);
-    if (keyword === 'CMD') image.command = execForm(instruction);
+    if (keyword === 'ENTRYPOINT') image.entrypoint = parseExecForm(instruction);
+    if (keyword === 'CMD') image.command = parseExecForm(instruction);
     if (keyword === 'COPY') this.#copy(instruction, image, replaced());
     if (keyword === 'RUN') await this.#runStep(instruction, image);
   }
@@ -117,7 +117,7 @@ export class ImageBuild {
    */
   #default(name, value, values, instruction) {
     if (value !== null) return substitute(value, values, instruction);
-    return this.dockerfile.globals[name] ?? fail(instruction, `${name} was not given`);
+    return this.dockerfile.globals[name] ?? failAtInstruction(instruction, `${name} was not given`);
   }
 
   /**
@@ -130,7 +130,7 @@ export class ImageBuild {
     const source =
       from === undefined ? this.context : { root: this.#stageOf(from, instruction).stage.files, files: null };
     try {
-      copyInto(text.split(/\s+/), source, { folder: stage.files, workdir });
+      executeCopyInstruction(text.split(/\s+/), source, { folder: stage.files, workdir });
     } catch (error) {
       throw new Error(`line ${instruction.line}: ${/** @type {Error} */ (error).message}`, { cause: error });
     }
@@ -141,7 +141,7 @@ export class ImageBuild {
    * @param {Instruction} instruction
    */
   #stageOf(name, instruction) {
-    return this.#done.get(name) ?? fail(instruction, `names the unknown stage ${name}`);
+    return this.#done.get(name) ?? failAtInstruction(instruction, `names the unknown stage ${name}`);
   }
 
   /**
@@ -153,7 +153,7 @@ export class ImageBuild {
     const hasNetwork = DOWNLOADS.test(text);
     /** @type {Bind[]} */
     const binds = flags.map(([, value]) => {
-      const { from, source, target } = bindMount(value, instruction);
+      const { from, source, target } = parseBindMount(value, instruction);
       return { source: join(this.#stageOf(from, instruction).stage.files, source), target };
     });
     const { cache, npmEnv, authorities } = this.context;
@@ -178,7 +178,7 @@ export function refuseArguments({ name, instructions }, buildArguments) {
   for (const instruction of instructions.filter(({ keyword }) => keyword === 'ARG'))
     for (const [argument] of instruction.properties)
       if (Object.hasOwn(buildArguments, argument))
-        fail(instruction, `${argument} is in the stage ${name}, which runs once for all services`);
+        failAtInstruction(instruction, `${argument} is in the stage ${name}, which runs once for all services`);
 }
 
 /** @param {string} text */

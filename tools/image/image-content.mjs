@@ -24,7 +24,7 @@ export async function checkContent(image, { service, version, revision, root }) 
   const app = join(image.stage.files, 'app');
   const { packages } = JSON.parse(readFileSync(join(root, 'package-lock.json'), 'utf8'));
   checkPackages(installedPackageFolders(app), packages);
-  checkSources(app, service);
+  checkAppFolderContent(app, service);
   await checkBill(join(image.stage.files, BILL), { app, service, version });
   checkLabels(image.labels, { service, version, revision });
   if (image.user !== '10001:10001') throw new Error(`the user is ${image.user}, not 10001:10001`);
@@ -53,7 +53,7 @@ export function checkPackages(paths, locked) {
  * @param {string} app
  * @param {string} service
  */
-export function checkSources(app, service) {
+export function checkAppFolderContent(app, service) {
   const apps = readdirSync(join(app, 'apps'));
   if (apps.join() !== service) throw new Error(`apps/ contains ${apps.join(', ')}, not only ${service}`);
   if (!existsSync(join(app, 'apps', service, 'dist/main.js'))) throw new Error(`${service} is not built`);

@@ -15,12 +15,12 @@ import { environmentOf, LOOPBACK, PROCESSES, SERVICES } from '../processes/envir
 import { ownerVariables } from '../processes/migrations.mjs';
 import { freePorts, until } from '../processes/process-records.mjs';
 import { readSecrets } from '../processes/secrets.mjs';
-import { ensureDatabases, nameOf, ownerOf } from '../servers/databases.mjs';
+import { ensureDatabases, databaseNameOf, databaseOwnerOf } from '../servers/databases.mjs';
 import { natsProgram, startNats } from '../servers/nats.mjs';
 import { discardPostgres } from '../servers/postgres-files.mjs';
 import { startPostgres, TEST_SETTINGS } from '../servers/postgres.mjs';
 import { lastLines, lastLinesOf } from './image-build.mjs';
-import { programOf } from './stage-folder.mjs';
+import { stageProgramPid } from './stage-folder.mjs';
 
 /** Six services start at once, on a machine that may be busy. */
 const READY_WITHIN_MS = 600_000;
@@ -37,7 +37,7 @@ const CONFIGURATION = 78;
  * @param {string} folder
  * @returns {Omit<Container, 'image'>}
  */
-export function placesOf({ volumes = [], tmpfs = [] }, image, folder) {
+export function containerMountsOf({ volumes = [], tmpfs = [] }, image, folder) {
   const binds = volumes.map((volume) => {
     const [name = '', target = ''] = volume.split(':');
     const source = join(folder, name);
@@ -93,8 +93,8 @@ export class ImageEstate {
       host: LOOPBACK,
       ports: Object.fromEntries(PROCESSES.map((name) => [name, { http: next(), management: next() }])),
       // Not the Unix socket, which is outside of the image.
-      databases: byService((name) => postgres.url(nameOf(name), nameOf(name), secrets.databases[name])),
-      owners: byService((name) => postgres.url(nameOf(name), ownerOf(name), secrets.owners[name])),
+      databases: byService((name) => postgres.url(databaseNameOf(name), databaseNameOf(name), secrets.databases[name])),
+      owners: byService((name) => postgres.url(databaseNameOf(name), databaseOwnerOf(name), secrets.owners[name])),
       natsUrls: byService((name) => nats.urlOf(name)),
       // No e-mail is sent.
       smtpUrl: 'smtp://127.0.0.1:1',
@@ -234,7 +234,7 @@ export class ImageEstate {
    */
   async stop(name) {
     const { child, log } = this.#started.get(name) ?? fail(`${name} is not started`);
-    const pid = programOf(child.pid);
+    const pid = stageProgramPid(child.pid);
     if (pid === null) throw new Error(`${name} has ended:\n${lastLinesOf(log)}`);
     process.kill(pid, 'SIGTERM');
     await until(() => child.exitCode !== null || child.signalCode !== null, STOPPED_WITHIN_MS);

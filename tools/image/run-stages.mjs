@@ -18,13 +18,13 @@ import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { parse } from 'yaml';
 import { PROCESSES, SERVICES } from '../processes/environment.mjs';
-import { createBase } from './base.mjs';
-import { contextFiles, ignoredByGit } from './build-context.mjs';
+import { createBaseImage } from './base.mjs';
+import { buildContextFiles, ignoredByGit } from './build-context.mjs';
 import { parseDockerfile } from './dockerfile.mjs';
 import { ImageBuild } from './image-build.mjs';
 import { checkContent, sizeOf } from './image-content.mjs';
-import { ImageEstate, placesOf } from './image-estate.mjs';
-import { endPrograms } from './stage-folder.mjs';
+import { ImageEstate, containerMountsOf } from './image-estate.mjs';
+import { endStagePrograms } from './stage-folder.mjs';
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 /** Variables of this shell that npm needs to reach its registry. */
@@ -64,7 +64,7 @@ async function timed(subject, step, use) {
  * The build context of this checkout. Errors: a file that git ignores would be sent.
  */
 function contextOf() {
-  const files = contextFiles(ROOT);
+  const files = buildContextFiles(ROOT);
   const [ignored] = ignoredByGit(ROOT, files);
   if (ignored) throw new Error(`.dockerignore does not name ${ignored}, which git ignores`);
   const cache = npmConfig('cache');
@@ -90,7 +90,7 @@ async function makeImages(names, folder, file) {
   const { version } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'));
   const revision = git('rev-parse', 'HEAD');
   const dockerfile = parseDockerfile(readFileSync(resolve(ROOT, file), 'utf8'));
-  const base = createBase(join(folder, 'base'), (text) => console.log(text));
+  const base = createBaseImage(join(folder, 'base'), (text) => console.log(text));
   report('base', `this machine with Node ${base.node}, in place of ${dockerfile.stages.at(-1)?.base.split('@')[0]}`);
   report('base', 'apt-get is a stand-in that copies git and bzip2 of this machine');
   const context = contextOf();
@@ -109,7 +109,10 @@ async function makeImages(names, folder, file) {
     const image = await build.run({ SERVICE: service, REVISION: revision }, service);
     const checked = () => checkContent(image, { service, version, revision, root: ROOT });
     await timed(service, 'content, bill of materials and labels are right', checked);
-    containers.set(service, { image, ...placesOf(services[service], image, join(folder, 'volumes', service)) });
+    containers.set(service, {
+      image,
+      ...containerMountsOf(services[service], image, join(folder, 'volumes', service)),
+    });
   }
   return containers;
 }
@@ -171,7 +174,7 @@ async function main() {
   /** @type {ImageEstate | undefined} */
   let estate;
   const close = async () => {
-    await endPrograms();
+    await endStagePrograms();
     await estate?.close();
     rmSync(folder, { recursive: true, force: true });
   };

@@ -72,7 +72,7 @@ export class StageFolder {
   }
 
   /**
-   * Starts a program. The child is `unshare`; `programOf` returns the id of the program itself. With `isConfined`, only
+   * Starts a program. The child is `unshare`; `stageProgramPid` returns the id of the program itself. With `isConfined`, only
    * binds and folders of `temporary` are writable, and the program has no capabilities.
    * @param {string[]} words
    * @param {Run} run
@@ -151,18 +151,18 @@ function createMountPoint(source, path) {
 }
 
 /** Ends all programs of all stages. Their mounts end with them. */
-export async function endPrograms() {
+export async function endStagePrograms() {
   for (const child of running) child.kill('SIGKILL');
   await until(() => running.size === 0, 10_000);
 }
 
 /**
  * Process id of the program that a child of `start` runs; null before it runs.
- * @param {number | undefined} unshare
+ * @param {number | undefined} unsharePid
  */
-export function programOf(unshare) {
+export function stageProgramPid(unsharePid) {
   try {
-    const children = readFileSync(`/proc/${unshare}/task/${unshare}/children`, 'utf8').trim();
+    const children = readFileSync(`/proc/${unsharePid}/task/${unsharePid}/children`, 'utf8').trim();
     return children === '' ? null : Number(children.split(' ')[0]);
   } catch {
     return null;

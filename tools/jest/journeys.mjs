@@ -20,7 +20,7 @@ export async function runJourneys({ digests, layout, words, modelRun = {}, only 
   const { startEstate } = await import('../processes/estate.mjs');
   const { startControl } = await import('../processes/control.mjs');
   const { freePort } = await import('../processes/process-records.mjs');
-  const { sharedTemporary } = await import('../servers/postgres-files.mjs');
+  const { sharedTemporaryFolder: sharedTemporary } = await import('../servers/postgres-files.mjs');
   const dataDir = mkdtempSync(join(sharedTemporary(), 'rookery-e2e-'));
   const { WITHOUT_RATES } = await import('../processes/environment.mjs');
   /** @param {string} text */
@@ -62,7 +62,7 @@ export async function runJourneys({ digests, layout, words, modelRun = {}, only 
  * @returns {Promise<Record<string, string>>}
  */
 async function pythonVariables() {
-  const { pythonClients } = await import('../processes/python-clients.mjs');
+  const { ensurePythonClients: pythonClients } = await import('../processes/python-clients.mjs');
   try {
     const { program, path } = pythonClients();
     return { TEST_PYTHON: program, TEST_PYTHONPATH: path };

@@ -17,7 +17,7 @@ const FOLDER = join(ROOT, 'node_modules/.cache/rookery/node-lts');
  * caller's Node where that is as new, on other platforms, and if the package cannot be installed.
  * @param {(text: string) => void} say
  */
-export function newestNode(say) {
+export function newestNodeProgram(say) {
   const { dependencies } = JSON.parse(readFileSync(join(PACKAGE, 'package.json'), 'utf8'));
   const platform = `${process.platform}-${process.arch}`;
   const version = dependencies[`node-${platform}`];

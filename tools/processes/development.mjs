@@ -64,7 +64,7 @@ export function processesOf(file) {
  * @param {DevelopmentOptions} options
  * @param {Say} say
  */
-export async function develop(estate, { names, inspected }, say) {
+export async function watchSourcesAndRestart(estate, { names, inspected }, say) {
   if (inspected) {
     const process = estate.processes[inspected];
     if (!process) throw new Error(`${inspected} does not run`);

@@ -42,8 +42,8 @@ import {
 } from './process-records.mjs';
 import { readSecrets } from './secrets.mjs';
 import { MOST_LIVES, ServiceProcess } from './service-process.mjs';
-import { afterRestore, refuseUnfinishedRestore } from '../snapshots/restored-backup.mjs';
-import { Refused, Snapshots } from '../snapshots/snapshots.mjs';
+import { runOnceAfterRestore, refuseUnfinishedRestore } from '../snapshots/restored-backup.mjs';
+import { CommandRefused, Snapshots } from '../snapshots/snapshots.mjs';
 import { inheritedFrom, recordEnvironment } from './inherited-environment.mjs';
 
 /**
@@ -276,13 +276,13 @@ export class Estate {
     if (finished) this.say(`finished the interrupted restore of ${finished}`);
     await this.bringUpToDate();
     const { runRole } = await import('./migrations.mjs');
-    if (await afterRestore(this.dataDir, () => runRole('identity', ['new-epoch'], this)))
+    if (await runOnceAfterRestore(this.dataDir, () => runRole('identity', ['new-epoch'], this)))
       this.say('the data come from a backup: another history of the directory begins');
   }
 
   /** Migrates the databases to the schema of the code, and gives root the current token. */
   async bringUpToDate() {
-    const { bootstrap, migrate } = await import('./migrations.mjs');
+    const { bootstrapRootUser: bootstrap, migrate } = await import('./migrations.mjs');
     const about = { dataDir: this.dataDir, estate: this, cluster: this.cluster };
     const migrated = await migrate({ ...about, digests: this.digests });
     if (migrated.length > 0) this.say(`schema brought up to date: ${migrated.join(', ')}`);
@@ -406,7 +406,7 @@ export class Estate {
    */
   async startService(name) {
     const process = this.#requireProcess(name);
-    if (isAlive(process.record)) throw new Refused(`${name} runs`);
+    if (isAlive(process.record)) throw new CommandRefused(`${name} runs`);
     const { migrateService } = await import('./migrations.mjs');
     if (SERVICES.includes(name)) await migrateService(name, this);
     await process.start();
@@ -416,9 +416,11 @@ export class Estate {
   /** @param {string} name */
   #requireProcess(name) {
     if (this.layout === 'one')
-      throw new Refused(`${name} is not a process of its own in this layout; npm start without --one makes it one`);
+      throw new CommandRefused(
+        `${name} is not a process of its own in this layout; npm start without --one makes it one`,
+      );
     const process = Object.hasOwn(this.processes, name) ? this.processes[name] : undefined;
-    if (!process) throw new Refused(`There is no service "${name}"; there are: ${PROCESSES.join(', ')}`);
+    if (!process) throw new CommandRefused(`There is no service "${name}"; there are: ${PROCESSES.join(', ')}`);
     return process;
   }
 

@@ -21,8 +21,8 @@ import { createInterface } from 'node:readline';
 import { Readable } from 'node:stream';
 import { setTimeout as delay } from 'node:timers/promises';
 import { describeProcess, isAlive, readRecord, writeRecord } from './process-records.mjs';
-import { INITIAL, Refused } from '../snapshots/snapshots.mjs';
-import { isRunning, NoEstate } from './operate.mjs';
+import { INITIAL, CommandRefused } from '../snapshots/snapshots.mjs';
+import { isEstateRunning, NoEstate } from './operate.mjs';
 
 const LONGEST_COMMAND_MS = 20_000;
 
@@ -116,7 +116,7 @@ async function executeCommand(estate, { command, name, from }, response) {
     const found = await (LONG[command]?.(estate, name, report) ?? runShortCommand(estate, command, name));
     answer(200, { ms: Math.round(performance.now() - from), ...(found ? { found } : {}) });
   } catch (error) {
-    answer(error instanceof Refused ? 409 : 500, { message: /** @type {Error} */ (error).message });
+    answer(error instanceof CommandRefused ? 409 : 500, { message: /** @type {Error} */ (error).message });
   }
 }
 
@@ -128,7 +128,7 @@ async function executeCommand(estate, { command, name, from }, response) {
 function runShortCommand(estate, command, name) {
   if (SERVICE[command]) return SERVICE[command](estate, name);
   if (!estate.isResettable)
-    throw new Refused('The estate was started with NODE_ENV=production and cannot be reset, saved or restored');
+    throw new CommandRefused('The estate was started with NODE_ENV=production and cannot be reset, saved or restored');
   return STATES[command]?.(estate.snapshots, name);
 }
 
@@ -154,7 +154,7 @@ export async function commandEstate(dataDir, command, name = '', report = () => 
   const address = readRecord(controlFileOf(dataDir));
   if (!address || !isAlive(address)) {
     throw new NoEstate(
-      isRunning(dataDir)
+      isEstateRunning(dataDir)
         ? `The estate on ${dataDir} does not accept commands yet`
         : `No estate runs on ${dataDir}: npm start in another terminal first, or name its folder: ROOKERY_DATA=/path`,
     );

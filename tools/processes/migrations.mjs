@@ -10,9 +10,9 @@ import { createHash } from 'node:crypto';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { databaseVariable, environmentOf, isGiven, SERVICES } from './environment.mjs';
-import { nameOf } from '../servers/databases.mjs';
+import { databaseNameOf } from '../servers/databases.mjs';
 import { readRecord, writeRecord } from './process-records.mjs';
-import { programOf } from './service-process.mjs';
+import { serviceProgramPath } from './service-process.mjs';
 
 const run = promisify(execFile);
 
@@ -58,7 +58,7 @@ export function migrateService(service, estate) {
  */
 export function ownerVariables(service, { owners }) {
   const owner = owners?.[service];
-  return owner ? { [databaseVariable(service)]: owner, DATABASE_SERVICE_ROLE: nameOf(service) } : {};
+  return owner ? { [databaseVariable(service)]: owner, DATABASE_SERVICE_ROLE: databaseNameOf(service) } : {};
 }
 
 /**
@@ -78,7 +78,7 @@ function schemaStampOf(service, digests, cluster) {
  * Creates `root` with its token, once for each token and database. Resolves to whether it ran.
  * @param {{ dataDir: string, estate: EstateFacts, token: string, cluster: string }} options
  */
-export async function bootstrap({ dataDir, estate, token, cluster }) {
+export async function bootstrapRootUser({ dataDir, estate, token, cluster }) {
   const file = join(dataDir, 'bootstrapped.json');
   const stamp = createHash('sha256').update(`${cluster}\n${token}`).digest('hex');
   const isOurs = !isGiven(estate.env, databaseVariable('identity'));
@@ -107,7 +107,7 @@ export function giveTokens(estate, tokens) {
  */
 export async function runRole(service, words, estate, extra = {}, input = '') {
   try {
-    const role = run(process.execPath, [programOf(service), ...words], {
+    const role = run(process.execPath, [serviceProgramPath(service), ...words], {
       env: { ...environmentOf(service, estate), LOG_LEVEL: 'warn', ...extra },
       timeout: 300_000,
       maxBuffer: 64 * 1024 * 1024,

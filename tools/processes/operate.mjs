@@ -9,7 +9,7 @@ import { join } from 'node:path';
 import { isAlive, readRecord } from './process-records.mjs';
 import { readSecrets } from './secrets.mjs';
 import { restoreEnvironment } from './inherited-environment.mjs';
-import { programOf } from './service-process.mjs';
+import { serviceProgramPath } from './service-process.mjs';
 
 /** No estate runs or was started on a data folder, or a secret that the shell gave at its start is missing. */
 export class NoEstate extends Error {}
@@ -18,7 +18,7 @@ export class NoEstate extends Error {}
  * Whether the supervisor of a data folder is alive.
  * @param {string} dataDir
  */
-export function isRunning(dataDir) {
+export function isEstateRunning(dataDir) {
   return isAlive(readRecord(join(dataDir, 'run/supervisor.lock')));
 }
 
@@ -30,7 +30,7 @@ export function isRunning(dataDir) {
  */
 export function runningEnvironment(dataDir, name) {
   const environment = recordedEnvironment(dataDir, name);
-  if (!isRunning(dataDir)) throw new NoEstate(`No estate runs on ${dataDir}`);
+  if (!isEstateRunning(dataDir)) throw new NoEstate(`No estate runs on ${dataDir}`);
   return environment;
 }
 
@@ -60,10 +60,10 @@ export function recordedEnvironment(dataDir, name, shell = process.env) {
  * @param {string[]} words
  * @returns {Promise<{ status: number, output: string }>}
  */
-export function operate(dataDir, service, words, { isCaptured = false } = {}) {
+export function runOperatorCommand(dataDir, service, words, { isCaptured = false } = {}) {
   const env = runningEnvironment(dataDir, service);
   return new Promise((resolve, reject) => {
-    const child = spawn(process.execPath, [programOf(service), ...words], {
+    const child = spawn(process.execPath, [serviceProgramPath(service), ...words], {
       env,
       stdio: ['ignore', isCaptured ? 'pipe' : 'inherit', 'inherit'],
     });

@@ -17,7 +17,7 @@ import { setTimeout as delay } from 'node:timers/promises';
  * Returns a text that differs between two processes that had the same id at different times, or null without a process.
  * @param {number | undefined} pid
  */
-export function startMark(pid) {
+export function processStartMark(pid) {
   if (pid === undefined || !Number.isInteger(pid) || pid <= 0) return null;
   if (process.platform !== 'linux') return startMarkByPs(pid);
   try {
@@ -56,7 +56,7 @@ function readBootId() {
  * @returns {ProcessRecord}
  */
 export function describeProcess(pid, facts = {}) {
-  return { pid: /** @type {number} */ (pid), mark: startMark(pid), ...facts };
+  return { pid: /** @type {number} */ (pid), mark: processStartMark(pid), ...facts };
 }
 
 /**
@@ -65,7 +65,7 @@ export function describeProcess(pid, facts = {}) {
  * @returns {record is ProcessRecord}
  */
 export function isAlive(record) {
-  return record != null && record.mark !== null && startMark(record.pid) === record.mark;
+  return record != null && record.mark !== null && processStartMark(record.pid) === record.mark;
 }
 
 /**

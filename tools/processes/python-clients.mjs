@@ -15,7 +15,7 @@ const MODULES = 'import pip, poetry.console.application, twine.__main__';
  * not needed.
  * Errors: an Error that says how to install them.
  */
-export function pythonClients() {
+export function ensurePythonClients() {
   const ready = PROGRAMS.find((program) => canImportModules(program, ''));
   if (ready) return { program: ready, path: '' };
   const path = join(FOLDER, 'usr/lib/python3/dist-packages');

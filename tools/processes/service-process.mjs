@@ -22,7 +22,7 @@ export const MOST_LIVES = 60;
 const LONGEST_LOG_BYTES = 20 * 1024 * 1024;
 
 /** @param {string} name */
-export function programOf(name) {
+export function serviceProgramPath(name) {
   return join(ROOT, 'apps', name, 'dist/main.js');
 }
 
@@ -54,7 +54,7 @@ export class ServiceProcess {
     logs,
     onSpawn = () => {},
     onCrash = () => {},
-    program = programOf(name),
+    program = serviceProgramPath(name),
     mostLives = MOST_LIVES,
   }) {
     this.name = name;

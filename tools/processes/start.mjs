@@ -48,7 +48,7 @@ function onOrphaned(stop) {
  * @param {string[]} args
  */
 async function developmentLoop(args) {
-  const { develop, developmentOptions } = await import('./development.mjs');
+  const { watchSourcesAndRestart: develop, developmentOptions } = await import('./development.mjs');
   try {
     const options = developmentOptions(args);
     return (/** @type {Estate} */ estate) => develop(estate, options, say);

@@ -23,8 +23,8 @@ export async function ensureDatabases(server, passwords, services = SERVICES) {
       `SELECT datname AS name FROM pg_database WHERE pg_get_userbyid(datdba) = datname || '_owner'`,
     );
     for (const service of services) {
-      const name = nameOf(service);
-      const owner = ownerOf(service);
+      const name = databaseNameOf(service);
+      const owner = databaseOwnerOf(service);
       if (!roles.has(name)) await client.query(`CREATE ROLE ${name} LOGIN PASSWORD '${passwords.databases[service]}'`);
       // An earlier version of these programs, started in between, removes the password from the secrets.
       await client.query(
@@ -41,9 +41,15 @@ export async function ensureDatabases(server, passwords, services = SERVICES) {
   /** @type {(roleOf: (service: string) => string, passwords: Record<string, string>) => Record<string, string>} */
   const addresses = (roleOf, passwords) =>
     Object.fromEntries(
-      services.map((service) => [service, server.nearUrl(nameOf(service), roleOf(service), passwords[service])]),
+      services.map((service) => [
+        service,
+        server.nearUrl(databaseNameOf(service), roleOf(service), passwords[service]),
+      ]),
     );
-  return { databases: addresses(nameOf, passwords.databases), owners: addresses(ownerOf, passwords.owners) };
+  return {
+    databases: addresses(databaseNameOf, passwords.databases),
+    owners: addresses(databaseOwnerOf, passwords.owners),
+  };
 }
 
 /**
@@ -52,9 +58,9 @@ export async function ensureDatabases(server, passwords, services = SERVICES) {
  * @param {string} service
  */
 export function databaseRights(service) {
-  const name = nameOf(service);
+  const name = databaseNameOf(service);
   return [
-    `ALTER DATABASE ${name} OWNER TO ${ownerOf(service)}`,
+    `ALTER DATABASE ${name} OWNER TO ${databaseOwnerOf(service)}`,
     `REVOKE ALL ON DATABASE ${name} FROM PUBLIC`,
     `GRANT CONNECT ON DATABASE ${name} TO ${name}`,
   ];
@@ -67,10 +73,10 @@ export function databaseRights(service) {
  * @param {string} service
  */
 export async function giveTablesToOwner(server, service) {
-  const client = new pg.Client({ connectionString: server.url(nameOf(service)) });
+  const client = new pg.Client({ connectionString: server.url(databaseNameOf(service)) });
   await client.connect();
   try {
-    await client.query(`REASSIGN OWNED BY ${nameOf(service)} TO ${ownerOf(service)}`);
+    await client.query(`REASSIGN OWNED BY ${databaseNameOf(service)} TO ${databaseOwnerOf(service)}`);
   } finally {
     await client.end();
   }
@@ -80,7 +86,7 @@ export async function giveTablesToOwner(server, service) {
  * Name of the database of a service, and of the role of the service.
  * @param {string} service
  */
-export function nameOf(service) {
+export function databaseNameOf(service) {
   return `rookery_${service}`;
 }
 
@@ -88,8 +94,8 @@ export function nameOf(service) {
  * Name of the role that owns the database of a service and its tables.
  * @param {string} service
  */
-export function ownerOf(service) {
-  return `${nameOf(service)}_owner`;
+export function databaseOwnerOf(service) {
+  return `${databaseNameOf(service)}_owner`;
 }
 
 /**

@@ -218,7 +218,7 @@ async function launchNats({ folder, program, durable, passwords }, port) {
   let failed = null;
   child.once('error', (error) => (failed = error));
   child.once('exit', (code) => (failed ??= new Error(`it ended with ${code}: ${lastLogLines(log)}`)));
-  const ready = await until(async () => failed ?? (await greets(port)), 60_000, 15);
+  const ready = await until(async () => failed ?? (await isNatsListening(port)), 60_000, 15);
   if (failed !== null || ready === null) {
     if (failed === null) child.kill('SIGKILL');
     throw new Error(`nats-server did not start: ${errorMessageOf(failed) ?? lastLogLines(log)}`);
@@ -261,7 +261,7 @@ function supportsSyncInterval(program) {
  * @param {number} port
  * @returns {Promise<boolean>}
  */
-export function greets(port, host = '127.0.0.1') {
+export function isNatsListening(port, host = '127.0.0.1') {
   return new Promise((resolve) => {
     const socket = createConnection({ port, host, timeout: 1000 });
     /** @param {boolean} answer */

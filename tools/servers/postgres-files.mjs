@@ -125,7 +125,7 @@ function createSharedFolder() {
 }
 
 /** Folder for temporary estates that the user of PostgreSQL can reach. */
-export function sharedTemporary() {
+export function sharedTemporaryFolder() {
   return isSearchableByAll(tmpdir()) ? tmpdir() : createSharedFolder();
 }
 
@@ -172,7 +172,7 @@ function makeReadableForAll(path) {
  * @param {string} folder
  * @param {User | null} user
  */
-export function postgresFolder(folder, user) {
+export function createPostgresFolder(folder, user) {
   mkdirSync(folder, { recursive: true });
   const here = join(folder, 'postgres');
   if (!user) return createPrivateFolder(here, null);

@@ -13,8 +13,15 @@ import { randomUUID } from 'node:crypto';
 import { closeSync, existsSync, openSync, readFileSync, rmSync, writeFileSync, chownSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { postgresFolder, postgresPrograms, postgresUser } from './postgres-files.mjs';
-import { describeProcess, endProcess, freePort, isAlive, startMark, until } from '../processes/process-records.mjs';
+import { createPostgresFolder, postgresPrograms, postgresUser } from './postgres-files.mjs';
+import {
+  describeProcess,
+  endProcess,
+  freePort,
+  isAlive,
+  processStartMark,
+  until,
+} from '../processes/process-records.mjs';
 
 const run = promisify(execFile);
 
@@ -63,7 +70,7 @@ export const TEST_SETTINGS = {
 export async function startPostgres({ folder, password, port = 0, settings = ESTATE_SETTINGS }) {
   const user = postgresUser();
   const programs = postgresPrograms(user);
-  const home = postgresFolder(folder, user);
+  const home = createPostgresFolder(folder, user);
   const data = join(home, 'data');
   await endLeftoverServer(data);
   if (!existsSync(join(data, 'PG_VERSION')) || !existsSync(join(home, 'initialized')))
@@ -265,7 +272,7 @@ function lastLogLines(file) {
  */
 async function endLeftoverServer(data) {
   const pid = Number(readStatusLines(data)[0]);
-  if (!pid || startMark(pid) === null) return;
+  if (!pid || processStartMark(pid) === null) return;
   const command = await readCommandLine(pid);
   if (!command.includes('postgres') || !command.includes(data)) return;
   await endProcess(describeProcess(pid), { signal: 'SIGINT', graceMs: SHUTDOWN_MS });

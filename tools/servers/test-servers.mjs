@@ -8,7 +8,7 @@ import { randomBytes } from 'node:crypto';
 import { existsSync, mkdirSync, readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { greets, natsProgram, startNats } from './nats.mjs';
+import { isNatsListening, natsProgram, startNats } from './nats.mjs';
 import { discardPostgres } from './postgres-files.mjs';
 import { startPostgres, TEST_SETTINGS } from './postgres.mjs';
 import {
@@ -61,7 +61,7 @@ async function findRunningPostgres(recorded) {
 
 /** @param {any} recorded */
 async function findRunningNats(recorded) {
-  if (recorded?.record && isAlive(recorded.record) && (await greets(recorded.port))) return recorded;
+  if (recorded?.record && isAlive(recorded.record) && (await isNatsListening(recorded.port))) return recorded;
   rmSync(join(FOLDER, 'nats'), { recursive: true, force: true });
   const server = await startNats({ folder: join(FOLDER, 'nats'), durable: false });
   return { url: server.url, port: server.port, record: server.record };

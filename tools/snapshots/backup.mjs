@@ -20,9 +20,9 @@ import { isAbsolute, join, relative } from 'node:path';
 import { promisify } from 'node:util';
 import { isGiven } from '../processes/environment.mjs';
 import { writeRecord } from '../processes/process-records.mjs';
-import { copyFiles, Meter, treeOf } from './checked-copies.mjs';
+import { copyFiles, CopyProgressMeter, treeOf } from './checked-copies.mjs';
 import { PostgresBackup } from './postgres-backup.mjs';
-import { copyFolder, linkFiles, linkFolder, Refused } from './snapshots.mjs';
+import { copyFolder, linkMailFiles, linkFolder, CommandRefused } from './snapshots.mjs';
 
 export const BACKUP_FORMAT = 1;
 /** Records and secrets of a data folder that belong to its state. */
@@ -43,9 +43,9 @@ const OUTSIDE = { blobs: 'BLOBS_URL', repositories: 'ROOKERY_REPOSITORIES' };
 export async function takeBackup(estate, folder, report = () => {}) {
   const { postgres, nats } = estate;
   if (!postgres || !nats || !estate.snapshots.isPossible)
-    throw new Refused('Only an estate with embedded PostgreSQL and NATS is backed up by this command');
-  if (!isAbsolute(folder)) throw new Refused('The folder of a backup is an absolute path');
-  if (existsSync(folder) && readdirSync(folder).length > 0) throw new Refused(`${folder} is not empty`);
+    throw new CommandRefused('Only an estate with embedded PostgreSQL and NATS is backed up by this command');
+  if (!isAbsolute(folder)) throw new CommandRefused('The folder of a backup is an absolute path');
+  if (existsSync(folder) && readdirSync(folder).length > 0) throw new CommandRefused(`${folder} is not empty`);
   mkdirSync(join(folder, 'postgres/pg_wal'), { recursive: true, mode: 0o700 });
   const stage = join(estate.dataDir, 'run', `backup-${randomBytes(4).toString('hex')}`);
   const database = new PostgresBackup(postgres, join(folder, 'postgres'));
@@ -66,7 +66,7 @@ const PAUSE_LIMIT = { withinMs: 10_000 };
  *   nats: NonNullable<BackupEstate['nats']> }} options
  */
 async function copyBackupFiles(estate, { folder, stage, database, nats, report }) {
-  const meter = new Meter(report);
+  const meter = new CopyProgressMeter(report);
   await database.begin();
   const live = database.tree();
   meter.expect(live.files);
@@ -119,7 +119,7 @@ async function stageParts({ dataDir, mailDir, env }, stage, omitted) {
   await copyFolder(join(dataDir, PARTS.streams), join(stage, 'streams'));
   for (const part of /** @type {const} */ (['repositories', 'blobs']))
     if (!omitted.includes(part)) linkFolder(join(dataDir, PARTS[part]), join(stage, part));
-  if (!isGiven(env, 'SMTP_URL')) linkFiles(mailDir, join(stage, 'mail'));
+  if (!isGiven(env, 'SMTP_URL')) linkMailFiles(mailDir, join(stage, 'mail'));
   await copyFiles(
     STATE_FILES.map((name) => ({ from: join(dataDir, name), to: join(stage, 'state', name) })),
     () => {},

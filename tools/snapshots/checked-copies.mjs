@@ -131,7 +131,7 @@ function isMissing(error) {
 }
 
 /** Progress in bytes, reported at most five times a second. */
-export class Meter {
+export class CopyProgressMeter {
   #done = 0;
   #total = 0;
   #reportedAt = 0;

@@ -10,7 +10,7 @@
  */
 import { randomBytes } from 'node:crypto';
 import pg from 'pg';
-import { databaseRights, giveTablesToOwner, nameOf } from '../servers/databases.mjs';
+import { databaseRights, giveTablesToOwner, databaseNameOf } from '../servers/databases.mjs';
 
 const COPIES = /^rookery_(s|next|gone)_([0-9a-f]+)_[a-z]+$/;
 
@@ -30,7 +30,9 @@ export class DatabaseCopies {
    */
   async save(id) {
     await this.#withConnection((ask) => this.#endConnections(ask));
-    await this.#useEachService((ask, service) => copyDatabase(ask, nameOf(service), `rookery_s_${id}_${service}`));
+    await this.#useEachService((ask, service) =>
+      copyDatabase(ask, databaseNameOf(service), `rookery_s_${id}_${service}`),
+    );
   }
 
   /**
@@ -64,7 +66,7 @@ export class DatabaseCopies {
       await this.#endConnections(ask);
       await ask('BEGIN');
       for (const service of this.services) {
-        const live = nameOf(service);
+        const live = databaseNameOf(service);
         await ask(`ALTER DATABASE ${live} RENAME TO rookery_gone_${word}_${service}`);
         await ask(`ALTER DATABASE rookery_next_${id}_${service} RENAME TO ${live}`);
         for (const statement of databaseRights(service)) await ask(statement);
@@ -86,7 +88,7 @@ export class DatabaseCopies {
             IF to_regclass('database_history') IS NOT NULL THEN UPDATE database_history SET history = ''; END IF;
             IF to_regclass('directory_head') IS NOT NULL THEN UPDATE directory_head SET history = ''; END IF;
           EXCEPTION WHEN undefined_column THEN NULL; END $$`),
-        nameOf(service),
+        databaseNameOf(service),
       );
     });
   }
@@ -114,7 +116,7 @@ export class DatabaseCopies {
   async #endConnections(ask) {
     await ask(
       `SELECT pg_terminate_backend(pid, 2000) FROM pg_stat_activity WHERE datname = ANY($1) AND pid <> pg_backend_pid()`,
-      [this.services.map(nameOf)],
+      [this.services.map(databaseNameOf)],
     );
   }
 

@@ -9,9 +9,9 @@
 import { chmodSync, chownSync, existsSync, mkdirSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { readRecord, writeRecord } from '../processes/process-records.mjs';
-import { postgresFolder, postgresUser } from '../servers/postgres-files.mjs';
+import { createPostgresFolder, postgresUser } from '../servers/postgres-files.mjs';
 import { BACKUP_FORMAT, digestOf, PARTS, STATE_FILES } from './backup.mjs';
-import { copyFiles, Meter, treeOf } from './checked-copies.mjs';
+import { copyFiles, CopyProgressMeter, treeOf } from './checked-copies.mjs';
 
 /** Mark of a restore that did not finish. An estate does not start on such a folder. */
 const unfinishedMarkPath = (/** @type {string} */ dataDir) => join(dataDir, 'restoring-backup.json');
@@ -36,7 +36,7 @@ export async function restoreBackup(backup, dataDir, report = () => {}) {
   mkdirSync(dataDir, { recursive: true });
   writeRecord(unfinishedMarkPath(dataDir), { from: backup });
   const user = postgresUser();
-  const home = postgresFolder(dataDir, user);
+  const home = createPostgresFolder(dataDir, user);
   /** @param {string} path */
   const placeOf = (path) => {
     const [part = '', ...rest] = path.split('/');
@@ -44,7 +44,7 @@ export async function restoreBackup(backup, dataDir, report = () => {}) {
     if (part === 'state') return join(dataDir, ...rest);
     return join(dataDir, PARTS[/** @type {keyof typeof PARTS} */ (part)], ...rest);
   };
-  const meter = new Meter(report);
+  const meter = new CopyProgressMeter(report);
   meter.expect(files);
   for (const path of folders.filter((name) => name !== 'state'))
     mkdirSync(placeOf(path), { recursive: true, mode: 0o700 });
@@ -120,7 +120,7 @@ export function refuseUnfinishedRestore(dataDir) {
  * @param {string} dataDir
  * @param {() => Promise<void>} begin
  */
-export async function afterRestore(dataDir, begin) {
+export async function runOnceAfterRestore(dataDir, begin) {
   if (!existsSync(restoredMarkPath(dataDir))) return false;
   await begin();
   rmSync(restoredMarkPath(dataDir));

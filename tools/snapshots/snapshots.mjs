@@ -37,7 +37,7 @@ const FOLDERS = [
 ];
 
 /** Refusal of a command, with a message for the user. */
-export class Refused extends Error {}
+export class CommandRefused extends Error {}
 
 export class Snapshots {
   /** @param {SnapshotEstate} estate */
@@ -68,7 +68,7 @@ export class Snapshots {
    */
   async save(name) {
     checkSnapshotName(name);
-    if (name === INITIAL && this.hasInitial) throw new Refused(`"${INITIAL}" is saved by the first start only`);
+    if (name === INITIAL && this.hasInitial) throw new CommandRefused(`"${INITIAL}" is saved by the first start only`);
     const nats = this.#embeddedNats();
     const copies = this.#databaseCopies();
     const id = randomBytes(4).toString('hex');
@@ -81,7 +81,7 @@ export class Snapshots {
         const stamps = Object.fromEntries(STAMPS.map((file) => [file, readRecord(join(dataDir, file))]));
         await copies.save(id);
         for (const { part, place, copy } of FOLDERS) await copy(join(dataDir, place), join(parts, part));
-        linkFiles(mailDir, join(parts, 'mail'));
+        linkMailFiles(mailDir, join(parts, 'mail'));
         writeRecord(this.#recordFileOf(name), { id, name, savedAt: new Date().toISOString(), cluster, stamps });
       } finally {
         await nats.start();
@@ -119,7 +119,7 @@ export class Snapshots {
    * @param {string} name
    */
   async remove(name) {
-    if (name === INITIAL) throw new Refused(`"${INITIAL}" is needed by npm run reset`);
+    if (name === INITIAL) throw new CommandRefused(`"${INITIAL}" is needed by npm run reset`);
     rmSync(this.#recordFileOf((await this.#requireRecord(name)).name), { force: true });
   }
 
@@ -169,7 +169,7 @@ export class Snapshots {
       mkdirSync(dirname(used), { recursive: true });
       renameSync(join(parts, `${part}-next`), used);
     }
-    linkFiles(join(parts, 'mail'), mailDir);
+    linkMailFiles(join(parts, 'mail'), mailDir);
     for (const [file, stamp] of Object.entries(record.stamps)) writeRecord(join(dataDir, file), stamp);
     await nats.start();
     await this.estate.bringUpToDate();
@@ -187,7 +187,7 @@ export class Snapshots {
   #requireEmbedded() {
     const { postgres, nats } = this.estate;
     if (!this.isPossible || !postgres || !nats)
-      throw new Refused('Only an estate with embedded PostgreSQL and NATS can be reset, saved and restored');
+      throw new CommandRefused('Only an estate with embedded PostgreSQL and NATS can be reset, saved and restored');
     return { postgres, nats };
   }
 
@@ -196,17 +196,17 @@ export class Snapshots {
     checkSnapshotName(name);
     const record = this.#readSnapshot(name);
     if (!record && name === INITIAL)
-      throw new Refused(
+      throw new CommandRefused(
         'This data folder has no initial state; start an estate on another one: ROOKERY_DATA=/path npm start',
       );
     if (!record)
-      throw new Refused(
+      throw new CommandRefused(
         `There is no snapshot "${name}"; there are: ${this.list()
           .map((one) => one.name)
           .join(', ')}`,
       );
     if (record.cluster !== this.estate.cluster || !(await this.#databaseCopies().has(record.id)))
-      throw new Refused(`The databases of "${name}" are gone`);
+      throw new CommandRefused(`The databases of "${name}" are gone`);
     return record;
   }
 
@@ -237,7 +237,7 @@ export class Snapshots {
 /** @param {string | undefined} name */
 function checkSnapshotName(name) {
   if (!NAME.test(name ?? ''))
-    throw new Refused(
+    throw new CommandRefused(
       'A name has 1 to 63 small letters, digits, dots, dashes and underscores, and begins with a letter or digit',
     );
 }
@@ -281,7 +281,7 @@ export function linkFolder(from, to) {
  * @param {string} from
  * @param {string} to
  */
-export function linkFiles(from, to) {
+export function linkMailFiles(from, to) {
   mkdirSync(to, { recursive: true, mode: 0o700 });
   for (const file of readdirSync(to)) rmSync(join(to, file), { recursive: true, force: true });
   for (const file of readdirSync(from).filter((name) => name.endsWith('.eml')))

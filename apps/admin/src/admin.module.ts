@@ -1,15 +1,15 @@
 import type { DynamicModule } from '@nestjs/common';
 import { Module } from '@nestjs/common';
 import { ApiV4Module } from '@rookery/api-v4';
-import { DirectoryModule, attachmentControllers } from '@rookery/directory';
+import { DirectoryModule, createAttachedRowDeletionControllers } from '@rookery/directory';
 import { JobsModule } from '@rookery/jobs';
 import { MessagingModule } from '@rookery/messaging';
 import {
-  attachedIn,
+  attachedTablesIn,
   databaseSettingsFor,
   entitiesOf,
   PersistenceModule,
-  refuseUnreachable,
+  refuseUnreachableAttachments,
 } from '@rookery/persistence';
 import { PlatformModule, pickSettings } from '@rookery/platform';
 import type { SettingsValues } from '@rookery/platform';
@@ -21,7 +21,7 @@ import { FeatureFlagsUserListsModule } from './feature-flags-user-lists/feature-
 import { FeatureFlagsModule } from './feature-flags/feature-flags.module';
 import { FeaturesModule } from './features/features.module';
 import { GeoSitesModule } from './geo-sites/geo-sites.module';
-import { InstanceModule } from './instance/instance.module';
+import { InstanceConfigModule } from './instance/instance.module';
 import { LicensesModule } from './licenses/licenses.module';
 import { PlanLimitsModule } from './plan-limits/plan-limits.module';
 
@@ -37,7 +37,7 @@ const service = 'admin';
     FeatureFlagsUserListsModule,
     FeaturesModule,
     GeoSitesModule,
-    InstanceModule,
+    InstanceConfigModule,
     LicensesModule,
     PlanLimitsModule,
   ],
@@ -45,11 +45,11 @@ const service = 'admin';
 export class AdminModule {
   static forRoot(values: SettingsValues): DynamicModule {
     const settings = pickSettings(values, databaseSettingsFor(service));
-    const attached = attachedIn(AdminModule);
-    refuseUnreachable(attached);
+    const attached = attachedTablesIn(AdminModule);
+    refuseUnreachableAttachments(attached);
     return {
       module: AdminModule,
-      controllers: attachmentControllers(attached),
+      controllers: createAttachedRowDeletionControllers(attached),
       imports: [
         PlatformModule.forRoot({ service, values }),
         PersistenceModule.forRoot({ service, entities: entitiesOf(AdminModule), settings, migrations }),

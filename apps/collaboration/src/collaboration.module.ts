@@ -5,7 +5,7 @@ import { DirectoryModule } from '@rookery/directory';
 import { InstanceModule } from '@rookery/instance';
 import { JobsModule } from '@rookery/jobs';
 import { MessagingModule } from '@rookery/messaging';
-import { attachedIn, databaseSettingsFor, entitiesOf, PersistenceModule } from '@rookery/persistence';
+import { attachedTablesIn, databaseSettingsFor, entitiesOf, PersistenceModule } from '@rookery/persistence';
 import { PlatformModule, pickSettings } from '@rookery/platform';
 import type { SettingsValues } from '@rookery/platform';
 import { ActivityModule } from './following/activity/activity.module';
@@ -27,7 +27,7 @@ import { MergeRequestsModule } from './work/merge-requests/merge-requests.module
 import { MilestonesModule } from './planning/milestones/milestones.module';
 import type { NoteableKind } from './base/noteables/noteable-kinds';
 import { NoteablesModule } from './base/noteables/noteables.module';
-import { documentTargets } from './base/noteables/targets.shape';
+import { documentTodoTargets } from './base/noteables/targets.shape';
 import { NotificationSettingsModule } from './following/notification-settings/notification-settings.module';
 import { NotificationsModule } from './following/notifications/notifications.module';
 import { AttachedRemovalModule, RemovalModule } from './removal/removal.module';
@@ -47,7 +47,7 @@ const service = 'collaboration';
 
 /** All noteable kinds of this service. */
 const kinds: readonly NoteableKind[] = [issueKind, epicKind, mergeRequestKind, snippetKind, commitKind];
-documentTargets(
+documentTodoTargets(
   kinds,
   Object.values(placeTargetShapes).map(({ presenter }) => presenter),
 );
@@ -97,7 +97,7 @@ export class CollaborationModule {
         ApiV4Module.forRoot({ service, connections: settings.poolCount }),
         DirectoryModule.forRoot({ service }),
         NoteablesModule.forRoot(all),
-        AttachedRemovalModule.forRoot(all, attachedIn(CollaborationModule)),
+        AttachedRemovalModule.forRoot(all, attachedTablesIn(CollaborationModule)),
       ],
     };
   }

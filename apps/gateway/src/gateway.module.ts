@@ -16,7 +16,7 @@ import { DocsController } from './about/docs.controller';
 import { HealthController } from './about/health.controller';
 import { ServiceReadiness } from './about/service-readiness';
 import { Authenticator } from './auth/authenticator';
-import { ClientTokens } from './auth/client-tokens';
+import { ConanClientTokens } from './auth/client-tokens';
 import { DirectoryFloor } from './auth/directory-floor';
 import { DirectoryWatch } from './auth/directory-watch';
 import { IdentityClient } from './auth/identity-client';
@@ -31,11 +31,11 @@ import { FailedLogins } from './auth/failed-logins';
 import { LoadShedding } from './limits/load-shedding';
 import { RateLimits } from './limits/rate-limits';
 import { Tally } from './metrics/tally';
-import { committedRoutes } from './routes/committed';
+import { readGeneratedRoutes } from './routes/committed';
 import { RouteTable } from './routes/route-table';
 import { Forwarder } from './upstream/forwarder';
 import { Upstreams } from './upstream/upstreams';
-import { Site } from './web/site';
+import { WebSite } from './web/site';
 
 type PlatformSettings = SettingsOf<typeof platformSettings>;
 type InjectionToken = symbol | (abstract new (...args: never[]) => unknown);
@@ -76,7 +76,7 @@ const auth = [
       settings: Own,
       tally: Tally,
       keys: ContextSigningKeys,
-    ) => new Authenticator({ identity, floor, leases }, failures, settings, tally, new ClientTokens(keys)),
+    ) => new Authenticator({ identity, floor, leases }, failures, settings, tally, new ConanClientTokens(keys)),
   ),
   provideByFactory(Sudo, [IdentityClient], (identity: IdentityClient) => new Sudo(identity)),
 ];
@@ -89,7 +89,7 @@ const limits = [
 ];
 
 const pipeline = [
-  provideByFactory(RouteTable, [], () => new RouteTable(committedRoutes())),
+  provideByFactory(RouteTable, [], () => new RouteTable(readGeneratedRoutes())),
   provideByFactory(
     Upstreams,
     [own, Neighbours],
@@ -114,11 +114,11 @@ const pipeline = [
       new Edge(routes, admission, forwarder, settings, tally, settings.accessLog ? new AccessLog(logger) : null),
   ),
   provideByFactory(
-    Site,
+    WebSite,
     [Edge, platformSettings.token, own, Tally, IdentityClient],
     (edge: Edge, platform: PlatformSettings, settings: Own, tally: Tally, identity: IdentityClient) => {
       const arrival = { expectsContinue: false, isSurplus: false };
-      const site = new Site(
+      const site = new WebSite(
         // Pages read routes of services only, so the gateway's own routes are not needed.
         (request, response) => edge.handle(request, response, arrival, (_, own) => void own.destroy()),
         platform.externalUrl,

@@ -1,15 +1,15 @@
 import type { DynamicModule } from '@nestjs/common';
 import { Module } from '@nestjs/common';
 import { ApiV4Module } from '@rookery/api-v4';
-import { attachmentControllers, DirectoryModule } from '@rookery/directory';
+import { createAttachedRowDeletionControllers, DirectoryModule } from '@rookery/directory';
 import { JobsModule } from '@rookery/jobs';
 import { MessagingModule } from '@rookery/messaging';
 import {
-  attachedIn,
+  attachedTablesIn,
   databaseSettingsFor,
   entitiesOf,
   PersistenceModule,
-  refuseUnreachable,
+  refuseUnreachableAttachments,
 } from '@rookery/persistence';
 import { PlatformModule, pickSettings } from '@rookery/platform';
 import type { SettingsValues } from '@rookery/platform';
@@ -17,21 +17,21 @@ import { migrations } from './database';
 import { GistsModule } from './gists/gists.module';
 import { ImportsModule } from './imports/imports.module';
 import { UpstreamPeopleModule } from './people/people.module';
-import { SourcesModule } from './sources/sources.module';
-import { StagesModule } from './stages/stages.module';
+import { UpstreamClientsModule } from './sources/sources.module';
+import { ImportStagesModule } from './stages/stages.module';
 
 const service = 'import';
 
 /** Root module: the wings of the import service. */
-@Module({ imports: [UpstreamPeopleModule, SourcesModule, StagesModule, ImportsModule, GistsModule] })
+@Module({ imports: [UpstreamPeopleModule, UpstreamClientsModule, ImportStagesModule, ImportsModule, GistsModule] })
 export class ImportModule {
   static forRoot(values: SettingsValues): DynamicModule {
     const settings = pickSettings(values, databaseSettingsFor(service));
-    const attached = attachedIn(ImportModule);
-    refuseUnreachable(attached);
+    const attached = attachedTablesIn(ImportModule);
+    refuseUnreachableAttachments(attached);
     return {
       module: ImportModule,
-      controllers: attachmentControllers(attached),
+      controllers: createAttachedRowDeletionControllers(attached),
       imports: [
         PlatformModule.forRoot({ service, values }),
         PersistenceModule.forRoot({ service, entities: entitiesOf(ImportModule), settings, migrations }),

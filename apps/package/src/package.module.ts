@@ -1,23 +1,23 @@
 import type { DynamicModule } from '@nestjs/common';
 import { Module } from '@nestjs/common';
 import { ApiV4Module } from '@rookery/api-v4';
-import { DirectoryModule, attachmentControllers } from '@rookery/directory';
+import { DirectoryModule, createAttachedRowDeletionControllers } from '@rookery/directory';
 import { InstanceModule } from '@rookery/instance';
 import { JobsModule } from '@rookery/jobs';
 import { MessagingModule } from '@rookery/messaging';
 import {
-  attachedIn,
+  attachedTablesIn,
   databaseSettingsFor,
   entitiesOf,
   PersistenceModule,
-  refuseUnreachable,
+  refuseUnreachableAttachments,
 } from '@rookery/persistence';
 import { PlatformModule, pickSettings } from '@rookery/platform';
 import type { SettingsValues } from '@rookery/platform';
 import { CommitStatusesModule } from './ci/commit-statuses/commit-statuses.module';
 import { CiJobsModule } from './ci/jobs/jobs.module';
 import { PipelinesModule } from './ci/pipelines/pipelines.module';
-import { PushesModule } from './ci/pushes/pushes.module';
+import { PushPipelineStartsModule } from './ci/pushes/pushes.module';
 import { TriggersModule } from './ci/triggers/triggers.module';
 import { migrations } from './database';
 import { DependencyExportsModule } from './dependency-exports/dependency-exports.module';
@@ -26,8 +26,8 @@ import { PackagesModule } from './packages/packages.module';
 import { ProtectionRulesModule } from './protection-rules/protection-rules.module';
 import { ComposerModule } from './registries/composer/composer.module';
 import { ConanModule } from './registries/conan/conan.module';
-import { GenericModule } from './registries/generic/generic.module';
-import { GoModule } from './registries/go/go.module';
+import { GenericPackagesModule } from './registries/generic/generic.module';
+import { GoRegistryModule } from './registries/go/go.module';
 import { HelmModule } from './registries/helm/helm.module';
 import { MavenModule } from './registries/maven/maven.module';
 import { NpmModule } from './registries/npm/npm.module';
@@ -46,8 +46,8 @@ const service = 'package';
     PackagesModule,
     ComposerModule,
     ConanModule,
-    GenericModule,
-    GoModule,
+    GenericPackagesModule,
+    GoRegistryModule,
     HelmModule,
     MavenModule,
     NpmModule,
@@ -58,7 +58,7 @@ const service = 'package';
     CiJobsModule,
     CommitStatusesModule,
     TriggersModule,
-    PushesModule,
+    PushPipelineStartsModule,
     DependencyExportsModule,
     UploadsModule,
   ],
@@ -66,11 +66,11 @@ const service = 'package';
 export class PackageModule {
   static forRoot(values: SettingsValues): DynamicModule {
     const settings = pickSettings(values, databaseSettingsFor(service));
-    const attached = attachedIn(PackageModule);
-    refuseUnreachable(attached);
+    const attached = attachedTablesIn(PackageModule);
+    refuseUnreachableAttachments(attached);
     return {
       module: PackageModule,
-      controllers: attachmentControllers(attached),
+      controllers: createAttachedRowDeletionControllers(attached),
       imports: [
         PlatformModule.forRoot({ service, values }),
         PersistenceModule.forRoot({ service, entities: entitiesOf(PackageModule), settings, migrations }),

@@ -8,7 +8,7 @@ import {
   Endpoint,
   endpointsOf,
   Int,
-  none,
+  noContent,
   one,
   page,
   presenter,
@@ -90,7 +90,7 @@ class Notes {
     source: 'x',
     within: project(),
     may: ability('note.remove', (call: Call<object, ProjectScope>) => !call.within.archived),
-    answers: none(),
+    answers: noContent(),
   })
   remove(): void {}
   // @ts-expect-error a note has a body
@@ -98,7 +98,7 @@ class Notes {
   wrong(): { id: number } {
     return { id: 1 };
   }
-  @Endpoint('GET', 'plain', { about: 'x', source: 'x', may: anyone(), answers: none() })
+  @Endpoint('GET', 'plain', { about: 'x', source: 'x', may: anyone(), answers: noContent() })
   plain(call: Call): void {
     expect(call.within).toBeUndefined();
   }

@@ -11,7 +11,7 @@ export {
   AtLeastOneOf,
   Day,
   ExactlyOneOf,
-  Exclusive,
+  AtMostOneOf,
   fieldsOf,
   Flag,
   Float,
@@ -25,13 +25,13 @@ export {
   OneOf,
   Search,
   Text,
-  togetherRulesOf,
+  fieldCombinationRulesOf,
   Upload,
 } from './params/fields';
 export * from './params/plain-fields';
 export * from './answers/json-text';
 export * from './answers/keyset';
-export { admitsJobsOf } from './call/job-admission';
+export { admitsJobTokensOf } from './call/job-admission';
 export * from './call/permission';
 export * from './answers/presenter';
 export * from './call/scope';
@@ -46,16 +46,16 @@ export {
   WrongVerb,
 } from './answers/errors';
 export type { RenderedError } from './answers/errors';
-export { inFailureForm } from './answers/text-errors';
+export { toGitClientError } from './answers/text-errors';
 export { BEFORE_REPLAY, WRITE_HEADERS } from './endpoint/runtime';
 export type { BeforeReplay, WriteHeaders } from './endpoint/runtime';
-export { isBlankSudo, isLikeSudo, findSudoValues } from './params/unread-sudo';
+export { isBlankSudo, isSudoSpelling, findSudoValues } from './params/unread-sudo';
 export { EndpointRoutes } from './endpoint/endpoint-routes';
 export {
   areAmbiguous,
-  byPrecision,
+  compareTailSpecificity,
   FIXED_SEGMENTS,
-  literalOf,
+  decodeRouteSegment,
   matchesTail,
   splitPath,
   wildcardIndex,
@@ -67,7 +67,7 @@ export { templatesOf } from './endpoint/route-template';
 export { statusesOf } from './endpoint/statuses';
 export { openApiDocument, writeOpenApi } from './openapi/openapi';
 export type { OpenApiOptions } from './openapi/openapi';
-export { Internal, InternalStreamed } from './endpoint/internal';
+export { InternalRoute, StreamedInternalRoute } from './endpoint/internal';
 export type { InternalRequest, InternalStream, InternalUpload } from './endpoint/internal';
 export { apiV4Server, createApiV4App } from './server';
 export { CALLER_SOURCE } from './limits/caller-checks';

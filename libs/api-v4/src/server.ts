@@ -8,7 +8,7 @@ import { FastifyAdapter } from '@nestjs/platform-fastify';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import {
   drainHttpServer,
-  Heartbeat,
+  RequestArrivalClock,
   InternalKeys,
   LocalServer,
   LOGGER,
@@ -25,7 +25,7 @@ import { ErrorsFilter } from './endpoint/errors.filter';
 import { ROUTER_OPTIONS } from './endpoint/local-routes';
 import { DEFAULT_BODY_LIMIT, registerParsers } from './params/request-body';
 import { isReceivingUpload } from './endpoint/upload';
-import { requireCaller } from './endpoint/request-context';
+import { requireInternalCaller } from './endpoint/request-context';
 import { writeError } from './answers/reply';
 
 declare module 'fastify' {
@@ -70,7 +70,7 @@ export async function createApiV4App(
   registerParsers(instance);
   await instance.register(multipart);
   const own = { service: app.get<string>(SERVICE_NAME), internalKeys: app.get(InternalKeys) };
-  const heartbeat = new Heartbeat().watchServer(instance.server);
+  const heartbeat = new RequestArrivalClock().watchServer(instance.server);
   instance.addHook('onClose', () => heartbeat.stop());
   instance.decorateRequest('earliestArrival', 0);
   // Ordinary Nest routes below /internal/ are for our own processes too; @Internal routes also check which one calls.
@@ -78,7 +78,7 @@ export async function createApiV4App(
     request.earliestArrival = heartbeat.earliestArrival(request.raw.socket);
     if (!request.raw.url?.startsWith('/internal/')) return done();
     try {
-      requireCaller(request.headers.authorization, null, own);
+      requireInternalCaller(request.headers.authorization, null, own);
       done();
     } catch (error) {
       done(error as Error);

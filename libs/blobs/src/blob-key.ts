@@ -8,7 +8,7 @@ export function isBlobKey(text: string): boolean {
 }
 
 /** Guards every path and object name. Errors: BlobError `not found` for a text that is not a key. */
-export function checkedKey(text: string): string {
+export function requireBlobKey(text: string): string {
   if (typeof text !== 'string' || !isBlobKey(text))
     throw new BlobError('not found', 'The text is not a key of a file.');
   return text;

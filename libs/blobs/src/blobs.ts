@@ -1,12 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import type { Readable } from 'node:stream';
 import { BlobError } from './blob-error';
-import { checkedKey } from './blob-key';
+import { requireBlobKey } from './blob-key';
 import type { BlobStore, ByteRange } from './blob-store';
 import { Digests } from './digests';
 import type { DigestName } from './digests';
 import { meterSource } from './meter-source';
-import { Publication } from './publication';
+import { BlobPublisher } from './publication';
 import { sweepOrphans } from './sweep';
 import type { SweepOptions, SweepResult } from './sweep';
 
@@ -59,10 +59,10 @@ const MAX_FILE_BYTES = 100 * 1024 ** 3;
  * Errors: BlobError.
  */
 export class BlobStorage {
-  private readonly publication: Publication;
+  private readonly publication: BlobPublisher;
 
   constructor(private readonly store: BlobStore) {
-    this.publication = new Publication(store);
+    this.publication = new BlobPublisher(store);
   }
 
   /**
@@ -152,7 +152,7 @@ function checkMaxBytes(maxBytes: number): void {
 }
 
 function storedNameOf(key: string): string {
-  return `files/${checkedKey(key)}`;
+  return `files/${requireBlobKey(key)}`;
 }
 
 /** Null when the whole file is wanted. */

@@ -19,7 +19,7 @@ export const MARKS = 'removing';
  * it is gone, and writes the file again if it was removed. A mark that is set after the upload looked belongs to a sweep
  * that finds a young file. Source: ADR 0182.
  */
-export class Publication {
+export class BlobPublisher {
   constructor(
     private readonly store: BlobStore,
     private readonly staleAfterMs = STALE_AFTER_MS,

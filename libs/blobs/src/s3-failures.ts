@@ -7,13 +7,13 @@ interface S3ServiceError {
 }
 
 /** True for the answer that an object does not exist. A missing bucket is another failure. */
-export function isMissing(error: unknown): boolean {
+export function isMissingObjectError(error: unknown): boolean {
   const { name, $metadata } = error as S3ServiceError;
   return name === 'NoSuchKey' || name === 'NotFound' || ($metadata?.httpStatusCode === 404 && name !== 'NoSuchBucket');
 }
 
 /** Turns errors of the AWS library and of the connection into BlobError. */
-export function s3Failure(error: unknown): unknown {
+export function toBlobError(error: unknown): unknown {
   if (error instanceof BlobError || error instanceof TypeError) return error;
   const { name, code, $metadata } = error as S3ServiceError;
   if ($metadata?.httpStatusCode === 416) {

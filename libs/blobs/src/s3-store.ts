@@ -5,7 +5,7 @@ import type { BlobStore, ByteRange, OpenObject, StoredObject } from './blob-stor
 import type { S3Place } from './blobs-url';
 import { loadS3 } from './s3-client';
 import type { S3, S3Credentials } from './s3-client';
-import { isMissing, s3Failure } from './s3-failures';
+import { isMissingObjectError, toBlobError } from './s3-failures';
 
 const MIB = 1024 * 1024;
 const MIN_PART_BYTES = 5 * MIB;
@@ -68,7 +68,7 @@ export class S3Store implements BlobStore {
         const head = await client.send(new HeadObjectCommand(this.objectLocation(name)));
         return { name, size: head.ContentLength ?? 0, modifiedAt: head.LastModified ?? new Date(0) };
       } catch (error) {
-        if (isMissing(error)) return null;
+        if (isMissingObjectError(error)) return null;
         throw error;
       }
     });
@@ -79,7 +79,8 @@ export class S3Store implements BlobStore {
       const Range = range && `bytes=${range.start}-${range.end ?? ''}`;
       const input = { ...this.objectLocation(name), ...(Range ? { Range } : {}) };
       const answer = await client.send(new GetObjectCommand(input)).catch((error: unknown) => {
-        if (isMissing(error)) throw new BlobError('not found', 'There is no file with this key.', { cause: error });
+        if (isMissingObjectError(error))
+          throw new BlobError('not found', 'There is no file with this key.', { cause: error });
         throw error;
       });
       const body = answer.Body as Readable;
@@ -176,7 +177,7 @@ export class S3Store implements BlobStore {
     try {
       return await work(await this.loaded);
     } catch (error) {
-      throw s3Failure(error);
+      throw toBlobError(error);
     }
   }
 }

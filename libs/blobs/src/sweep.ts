@@ -51,7 +51,7 @@ export async function sweepOrphans(store: BlobStore, options: SweepOptions): Pro
 }
 
 /**
- * Removes a file unless an upload has refreshed it meanwhile. The mark and the order of steps are those of `Publication`.
+ * Removes a file unless an upload has refreshed it meanwhile. The mark and the order of steps are those of `BlobPublisher`.
  * A failed or repeated removal may still happen later in the server, so its mark stays until an upload or a sweep finds
  * it stale.
  */

@@ -125,7 +125,7 @@ export interface NoteableEvents {
  * Declares the events of one noteable kind. All kinds share one form, so that one handler serves them all. Payloads
  * begin with `<noun>_id` and `<noun>_iid`. `a` is the noun with its article.
  */
-export function noteableEvents<const N extends string, I extends Schema>(
+export function defineNoteableEvents<const N extends string, I extends Schema>(
   noun: N,
   { a, iid, states }: { readonly a: string; readonly iid: I; readonly states: readonly string[] },
 ) {
@@ -173,7 +173,7 @@ export const issueMoved = defineEvent(
   object({ issue_id: int, issue_iid: int, ...SHAPES.moved }),
 );
 export const issueEvents = {
-  ...noteableEvents('issue', { a: 'an issue', iid: int, states: ['opened', 'closed'] }),
+  ...defineNoteableEvents('issue', { a: 'an issue', iid: int, states: ['opened', 'closed'] }),
   moved: issueMoved,
 };
 export const {
@@ -197,7 +197,7 @@ export const snippetEvents = {
     return { definition: snippetDeleted, aggregateId: id, actorId, seen, data };
   },
 } satisfies NoteableEvents;
-export const epicEvents = noteableEvents('epic', { a: 'an epic', iid: int, states: ['opened', 'closed'] });
+export const epicEvents = defineNoteableEvents('epic', { a: 'an epic', iid: int, states: ['opened', 'closed'] });
 export const {
   created: epicCreated,
   updated: epicUpdated,
@@ -238,7 +238,7 @@ export const mergeRequestProgressed = defineEvent(
   object({ merge_request_id: int, merge_request_iid: int, ...SHAPES.progressed }),
 );
 export const mergeRequestEvents = {
-  ...noteableEvents('merge_request', {
+  ...defineNoteableEvents('merge_request', {
     a: 'a merge request',
     iid: int,
     states: ['opened', 'closed', 'merged', 'locked'],

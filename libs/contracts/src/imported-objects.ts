@@ -214,6 +214,6 @@ export interface ImportPeopleAnswer {
  * Whether a text of a JSON value contains the character NUL, which PostgreSQL cannot store. The six characters of its
  * escape sequence in a text are none.
  */
-export function hasNul(value: object): boolean {
+export function hasNulCharacter(value: object): boolean {
   return /(?<!\\)(?:\\\\)*\\u0000/.test(JSON.stringify(value));
 }

@@ -244,7 +244,7 @@ export interface ConfirmCallerRequest {
   readonly scopes: readonly string[];
   /** The administrator behind `sudo` or an impersonation token. */
   readonly impersonator_id: number | null;
-  /** At rotation endpoints (`isRotation`), within identity only. */
+  /** At rotation endpoints (`isTokenRotationRoute`), within identity only. */
   readonly rotating?: true;
   readonly idempotency_key?: string;
 }
@@ -254,7 +254,7 @@ export interface ConfirmCallerRequest {
  * the path template of the route.
  * Source: reference identity-and-import 4.8.
  */
-export function isRotation(method: string, template: string): boolean {
+export function isTokenRotationRoute(method: string, template: string): boolean {
   return method === 'POST' && template.endsWith('/rotate');
 }
 

@@ -37,12 +37,12 @@ export const bool = { kind: 'bool' } as const;
 /** ISO 8601, UTC, milliseconds. */
 export const instant = { kind: 'instant' } as const;
 export const choice = <const V extends readonly string[]>(...values: V) => ({ kind: 'choice', values }) as const;
-export const nullable = <const S extends Schema>(of: S) => ({ kind: 'nullable', of }) as const;
+export const nullable = <const S extends Schema>(schema: S) => ({ kind: 'nullable', of: schema }) as const;
 /** A field that was added to an event later: events of older producers lack it. */
-export const optional = <const S extends Schema>(of: S) => ({ kind: 'optional', of }) as const;
-export const list = <const S extends Schema>(of: S) => ({ kind: 'list', of }) as const;
-export const object = <const F extends Readonly<Record<string, Schema>>>(fields: F) =>
-  ({ kind: 'object', fields }) as const;
+export const optional = <const S extends Schema>(schema: S) => ({ kind: 'optional', of: schema }) as const;
+export const list = <const S extends Schema>(itemSchema: S) => ({ kind: 'list', of: itemSchema }) as const;
+export const object = <const F extends Readonly<Record<string, Schema>>>(fieldSchemas: F) =>
+  ({ kind: 'object', fields: fieldSchemas }) as const;
 
 /**
  * Problems of a value, as paths and reasons; an empty list means that the value is valid. Unknown fields are ignored:

@@ -4,10 +4,10 @@ import { CALLER_SOURCE, SCOPE_RESOLVER } from '@rookery/api-v4';
 import type { ServiceName } from '@rookery/contracts';
 import { InternalKeys, Neighbours, platformSettings } from '@rookery/platform';
 import type { SettingsOf } from '@rookery/platform';
-import { Applier } from './copy/applier';
-import { ApplierLoop } from './copy/applier-loop';
-import { CopyProgress } from './copy/copy-progress';
-import { Decisions } from './decisions/decisions';
+import { DirectoryApplier } from './copy/applier';
+import { DirectoryApplierLoop } from './copy/applier-loop';
+import { DirectoryCopyProgress } from './copy/copy-progress';
+import { DirectoryDecisions } from './decisions/decisions';
 import { Directory } from './directory';
 import { IdentityClient } from './copy/identity-client';
 
@@ -34,10 +34,10 @@ export class DirectoryModule {
               neighbours,
             ),
         },
-        CopyProgress,
-        Decisions,
-        Applier,
-        ApplierLoop,
+        DirectoryCopyProgress,
+        DirectoryDecisions,
+        DirectoryApplier,
+        DirectoryApplierLoop,
         Directory,
         { provide: SCOPE_RESOLVER, useExisting: Directory },
         { provide: CALLER_SOURCE, useExisting: IdentityClient },

@@ -4,10 +4,10 @@ import type { Viewer } from '@rookery/kernel';
 import { maySee, Unavailable } from '@rookery/kernel';
 import { Database } from '@rookery/persistence';
 import type { Tx } from '@rookery/persistence';
-import { CopyProgress } from './copy/copy-progress';
+import { DirectoryCopyProgress } from './copy/copy-progress';
 import { IdentityClient } from './copy/identity-client';
 import type { Position } from './copy/copy-progress';
-import { Decisions } from './decisions/decisions';
+import { DirectoryDecisions } from './decisions/decisions';
 import { toGroup, namespaceOfRow, toProject, projectOfRow, toDirectoryUser } from './copy/directory-rows';
 import type { DirectoryUserRow, FlatRow, ProjectFacts } from './copy/directory-rows';
 import {
@@ -50,8 +50,8 @@ const RENEWAL_MS = 1000;
 export class Directory implements ScopeResolver {
   constructor(
     @Inject(Database) private readonly database: Database,
-    @Inject(Decisions) private readonly decisions: Decisions,
-    @Inject(CopyProgress) private readonly progress: CopyProgress,
+    @Inject(DirectoryDecisions) private readonly decisions: DirectoryDecisions,
+    @Inject(DirectoryCopyProgress) private readonly progress: DirectoryCopyProgress,
     @Inject(IdentityClient) private readonly identity: IdentityClient,
   ) {}
 

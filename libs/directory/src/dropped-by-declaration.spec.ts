@@ -1,17 +1,17 @@
 import { declaredEffects } from '@rookery/messaging';
-import { attachedTo } from '@rookery/persistence';
+import { declareAttachedTable } from '@rookery/persistence';
 import type { Tx } from '@rookery/persistence';
-import { attachmentControllers } from './dropped-by-declaration';
+import { createAttachedRowDeletionControllers } from './dropped-by-declaration';
 
 test('one consumer an effect deletes the rows of all its attachments, in their order', async () => {
   const attachments = [
-    attachedTo({ table: 'spec_links', key: 'ctid', effect: 'spec-drop-birds', project: 'project_id' }),
-    attachedTo({ table: 'spec_birds', effect: 'spec-drop-birds', project: 'project_id', group: 'group_id' }),
-    attachedTo({ table: 'spec_eggs', project: 'project_id' }),
-    attachedTo({ table: 'spec_own', project: 'project_id', consumedInWing: ['project'] }),
-    attachedTo({ table: 'spec_kept', project: { column: 'project_id', because: 'a reason' } }),
+    declareAttachedTable({ table: 'spec_links', key: 'ctid', effect: 'spec-drop-birds', project: 'project_id' }),
+    declareAttachedTable({ table: 'spec_birds', effect: 'spec-drop-birds', project: 'project_id', group: 'group_id' }),
+    declareAttachedTable({ table: 'spec_eggs', project: 'project_id' }),
+    declareAttachedTable({ table: 'spec_own', project: 'project_id', consumedInWing: ['project'] }),
+    declareAttachedTable({ table: 'spec_kept', project: { column: 'project_id', because: 'a reason' } }),
   ];
-  const controllers = attachmentControllers(attachments);
+  const controllers = createAttachedRowDeletionControllers(attachments);
   const effects = declaredEffects().filter(({ name }) => name.includes('spec-'));
   expect(effects.map(({ name, definition }) => [name, definition.subject])).toEqual([
     ['spec-drop-birds', 'identity.project.deleted.v1'],

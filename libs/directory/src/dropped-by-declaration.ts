@@ -1,14 +1,14 @@
 import type { Type } from '@nestjs/common';
 import type { AttachedTable, DeletedKind } from '@rookery/persistence';
-import { deleteWithGroups, deleteWithProjects } from './dropped-with';
+import { createDeleteWithGroupController, createDeleteWithProjectController } from './dropped-with';
 
-const CONTROLLERS = { project: deleteWithProjects, group: deleteWithGroups } as const;
+const CONTROLLERS = { project: createDeleteWithProjectController, group: createDeleteWithGroupController } as const;
 
 /**
  * Returns controllers that delete attached rows with their project or group. Each effect has one controller, which
- * deletes the rows of its attachments in their order. `attachments` are those of the service (`attachedIn`).
+ * deletes the rows of its attachments in their order. `attachments` are those of the service (`attachedTablesIn`).
  */
-export function attachmentControllers(attachments: readonly AttachedTable<never>[]): Type[] {
+export function createAttachedRowDeletionControllers(attachments: readonly AttachedTable<never>[]): Type[] {
   return (['project', 'group'] as const).flatMap((kind) => {
     const consumed = attachments.filter((one) => !(one.rows.consumedInWing ?? []).includes(kind));
     return [...groupedByEffect(consumed, kind)].map(([effect, ones]) =>

@@ -1,14 +1,14 @@
 import { declaredEffects } from '@rookery/messaging';
 import type { Tx } from '@rookery/persistence';
-import { deleteWithGroups, deleteWithProjects } from './dropped-with';
+import { createDeleteWithGroupController, createDeleteWithProjectController } from './dropped-with';
 
 const tx = {} as Tx;
 const drop = jest.fn(() => Promise.resolve());
 const assertDeleted = jest.fn((..._: unknown[]) => Promise.resolve());
 
 it.each([
-  ['project', deleteWithProjects({ drop }, 'spec-drop-pins'), 'spec-drop-pins'],
-  ['group', deleteWithGroups({ drop }, 'spec-drop-pins-of-groups'), 'spec-drop-pins-of-groups'],
+  ['project', createDeleteWithProjectController({ drop }, 'spec-drop-pins'), 'spec-drop-pins'],
+  ['group', createDeleteWithGroupController({ drop }, 'spec-drop-pins-of-groups'), 'spec-drop-pins-of-groups'],
 ])('rows of a deleted %s are deleted with it, for all events of a batch at once', async (kind, controller, effect) => {
   const events = [7, 9].map((id) => ({ data: { [`${kind}_id`]: id } }));
   const made = new (controller as new (directory: object) => { drop(batch: object): Promise<void> })({ assertDeleted });

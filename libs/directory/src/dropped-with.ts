@@ -12,7 +12,7 @@ type DroppableRows = Pick<CollectionDefinition<never>, 'drop'>;
  * Returns a controller that deletes the rows of a collection with their project, once the copy shows the project as
  * deleted. `effect` is a permanent name (`drop-pins`), as in `Consume`.
  */
-export function deleteWithProjects(collection: DroppableRows, effect: string): Type {
+export function createDeleteWithProjectController(collection: DroppableRows, effect: string): Type {
   @Controller()
   class DroppedWithProjects {
     constructor(@Inject(Directory) private readonly directory: Directory) {}
@@ -27,8 +27,8 @@ export function deleteWithProjects(collection: DroppableRows, effect: string): T
   return DroppedWithProjects;
 }
 
-/** Returns a controller that deletes the rows of a collection with their group, as `deleteWithProjects`. */
-export function deleteWithGroups(collection: DroppableRows, effect: string): Type {
+/** Returns a controller that deletes the rows of a collection with their group, as `createDeleteWithProjectController`. */
+export function createDeleteWithGroupController(collection: DroppableRows, effect: string): Type {
   @Controller()
   class DroppedWithGroups {
     constructor(@Inject(Directory) private readonly directory: Directory) {}

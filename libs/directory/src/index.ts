@@ -1,6 +1,6 @@
 export { DirectoryModule } from './directory.module';
-export { deleteWithGroups, deleteWithProjects } from './dropped-with';
-export { attachmentControllers, groupedByEffect } from './dropped-by-declaration';
+export { createDeleteWithGroupController, createDeleteWithProjectController } from './dropped-with';
+export { createAttachedRowDeletionControllers, groupedByEffect } from './dropped-by-declaration';
 export { Directory, MAX_EFFECT_LAG_MS } from './directory';
 export type { EventCause } from './directory';
 export { isPlaceholderAccount, isPlaceholderAccountSql } from './copy/directory-rows';
@@ -10,7 +10,7 @@ export { LOST_KINDS } from './lost-records';
 export { mayReadCode } from './decisions/code-access';
 export { IdentityClient, isRefusedByIdentity } from './copy/identity-client';
 export { directoryMigrations } from './directory.migrations';
-export { groupLevelSql, projectLevelSql } from './sql/level-sql';
+export { groupAccessLevelSql, projectAccessLevelSql } from './sql/level-sql';
 export type { GroupLevel, LevelTables, ProjectLevel } from './sql/level-sql';
 export { visibleGroupSql, visibleProjectSql, withinGroupSql } from './sql/visibility-sql';
 export type { VisibleProject } from './sql/visibility-sql';

@@ -14,7 +14,7 @@ const TABLES: Readonly<Record<LostKind, { readonly table: string; readonly name:
  * Marks all records of the copy as possibly lost. Called before the copy is emptied for another history. Records are
  * the same when their ids and creation times are.
  */
-export async function markAllSuspect(tx: Tx): Promise<void> {
+export async function markDirectoryRecordsMaybeLost(tx: Tx): Promise<void> {
   for (const [kind, { table, name, where }] of Object.entries(TABLES)) {
     await tx.query(
       `insert into directory_lost (kind, id, name, created_at, state)
@@ -25,7 +25,7 @@ export async function markAllSuspect(tx: Tx): Promise<void> {
 }
 
 /** Unmarks the records that the loaded history has. Returns the number of lost records. */
-export async function resolveSuspects(tx: Tx): Promise<number> {
+export async function confirmLostDirectoryRecords(tx: Tx): Promise<number> {
   for (const [kind, { table }] of Object.entries(TABLES)) {
     await tx.query(
       `delete from directory_lost l using ${table} t

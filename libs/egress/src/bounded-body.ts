@@ -21,7 +21,11 @@ export const ACCEPTED_ENCODINGS = 'gzip, deflate, br';
  * Bounds: `maxBytes` of decompressed output, where decompression stops; one content encoding, not several in a row.
  * Errors: EgressError `too large`, `malformed`; errors of the stream.
  */
-export async function* boundedBody(body: Readable, encoding: string, maxBytes: number): AsyncGenerator<Buffer> {
+export async function* decompressBoundedBody(
+  body: Readable,
+  encoding: string,
+  maxBytes: number,
+): AsyncGenerator<Buffer> {
   const meter = new ByteMeter(body);
   let decoder: Transform | null = null;
   let size = 0;

@@ -1,7 +1,7 @@
-import { resolveAddresses, checkedDestination, listedDestinations } from './destination';
+import { resolveAddresses, checkedDestination, parseAllowedDestinations } from './destination';
 import { EgressError } from './egress-error';
 
-const rules = { listed: listedDestinations(['forge.internal:8443', '[::1]:80', '10.0.0.7:443']), ports: [443] };
+const rules = { listed: parseAllowedDestinations(['forge.internal:8443', '[::1]:80', '10.0.0.7:443']), ports: [443] };
 const rejectLookup = (): Promise<string[]> => Promise.reject(new Error('a name was looked up'));
 
 function refusalOf(text: string): string {
@@ -102,7 +102,12 @@ describe('the addresses of a host', () => {
 
 describe('EGRESS_ALLOW', () => {
   it('is normalized as URLs are', () => {
-    const listed = listedDestinations(['FORGE.Internal:80', 'ｆorge.example:443', '[0:0::1]:8080', '0x7f.1:9000']);
+    const listed = parseAllowedDestinations([
+      'FORGE.Internal:80',
+      'ｆorge.example:443',
+      '[0:0::1]:8080',
+      '0x7f.1:9000',
+    ]);
     expect([...listed]).toEqual(['forge.internal:80', 'forge.example:443', '[::1]:8080', '127.0.0.1:9000']);
   });
 
@@ -117,5 +122,7 @@ describe('EGRESS_ALLOW', () => {
     'https://forge:443',
     '::1:80',
     ':80',
-  ])('refuses %s', (item) => expect(() => listedDestinations([item])).toThrow('which is not of the form host:port'));
+  ])('refuses %s', (item) =>
+    expect(() => parseAllowedDestinations([item])).toThrow('which is not of the form host:port'),
+  );
 });

@@ -9,7 +9,7 @@ import { isPublicAddress } from './public-address';
 export type Resolve = (hostname: string) => Promise<readonly string[]>;
 
 export interface DestinationRules {
-  /** `host:port` as `listedDestinations` writes them. */
+  /** `host:port` as `parseAllowedDestinations` writes them. */
   readonly listed: ReadonlySet<string>;
   /** Ports of https that are allowed for hosts that are not listed. */
   readonly ports: readonly number[];
@@ -36,7 +36,7 @@ const HOST = /^(?:[a-z0-9_](?:[a-z0-9_.-]*[a-z0-9_])?|\[[0-9a-f:.]+\])$/;
  * patterns.
  * Errors: a plain Error ("holds …, which is …").
  */
-export function listedDestinations(items: readonly string[]): ReadonlySet<string> {
+export function parseAllowedDestinations(items: readonly string[]): ReadonlySet<string> {
   return new Set(
     items.map((item) => {
       const [, host = '', port = ''] = LISTED.exec(item) ?? [];

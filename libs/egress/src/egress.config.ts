@@ -1,12 +1,12 @@
 import { defineSettings, setting } from '@rookery/platform';
-import { listedDestinations } from './destination';
+import { parseAllowedDestinations } from './destination';
 
 export const egressSettings = defineSettings('egress', {
   allow: setting.list('EGRESS_ALLOW', {
     default: [],
     check: (items) => {
       try {
-        listedDestinations(items);
+        parseAllowedDestinations(items);
         return null;
       } catch (error) {
         return (error as Error).message;

@@ -1,7 +1,7 @@
 import { lookup } from 'node:dns/promises';
 import { Module } from '@nestjs/common';
 import type { SettingsOf } from '@rookery/platform';
-import { listedDestinations } from './destination';
+import { parseAllowedDestinations } from './destination';
 import { Egress } from './egress';
 import { egressSettings } from './egress.config';
 
@@ -18,7 +18,7 @@ async function resolveHost(hostname: string): Promise<string[]> {
       provide: Egress,
       inject: [egressSettings.token],
       useFactory: ({ allow }: SettingsOf<typeof egressSettings>) =>
-        new Egress({ listed: listedDestinations(allow), ports: [443], resolve: resolveHost }),
+        new Egress({ listed: parseAllowedDestinations(allow), ports: [443], resolve: resolveHost }),
     },
   ],
   exports: [Egress],

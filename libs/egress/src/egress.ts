@@ -1,11 +1,11 @@
 import { Client } from 'undici';
 import type { Dispatcher } from 'undici';
-import { ACCEPTED_ENCODINGS, boundedBody } from './bounded-body';
+import { ACCEPTED_ENCODINGS, decompressBoundedBody } from './bounded-body';
 import { resolveAddresses, isSameOrigin, checkedDestination } from './destination';
 import type { Destination, DestinationRules, Resolve } from './destination';
 import { EgressError } from './egress-error';
 import { toEgressError } from './failures';
-import { pinnedTo } from './pinned-connector';
+import { createPinnedConnector } from './pinned-connector';
 
 /** Units: bytes and milliseconds. */
 export interface EgressLimits {
@@ -171,7 +171,7 @@ export class Egress {
     const { url } = destination;
     const addresses = await unlessAborted(resolveAddresses(destination, this.options.resolve), call.signal);
     const client = new Client(url.origin, {
-      connect: pinnedTo(addresses, limits.firstByteMs, this.options.ca),
+      connect: createPinnedConnector(addresses, limits.firstByteMs, this.options.ca),
       maxHeaderSize: MAX_HEAD_BYTES,
       // The caller enforces the time limits.
       headersTimeout: 0,
@@ -189,7 +189,7 @@ export class Egress {
       };
       if (REDIRECTS.has(read.status)) return { ...read, body: emptyBody(), close };
       checkMediaType(headers['content-type'] ?? '', request.accepts);
-      const chunks = boundedBody(answer.body, headers['content-encoding'] ?? '', limits.bodyBytes);
+      const chunks = decompressBoundedBody(answer.body, headers['content-encoding'] ?? '', limits.bodyBytes);
       return { ...read, body: convertFailures(chunks, call), close };
     } catch (error) {
       await client.destroy();

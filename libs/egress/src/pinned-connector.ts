@@ -9,7 +9,7 @@ const MAX_ADDRESSES = 4;
  * the Host header only, so the result of a second DNS lookup makes no difference. Certificates are verified.
  * Units: `timeoutMs` for each address.
  */
-export function pinnedTo(
+export function createPinnedConnector(
   addresses: readonly string[],
   timeoutMs: number,
   ca: string | undefined,

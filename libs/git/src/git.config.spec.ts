@@ -1,8 +1,10 @@
 import { readSettings, pickSettings } from '@rookery/platform';
-import { gitSettings, parseStorages } from './git.config';
+import { gitSettings, parseRepositoryStorages } from './git.config';
 
 const read = (text: string) =>
-  parseStorages(pickSettings(readSettings([gitSettings], { ROOKERY_REPOSITORIES: text }), gitSettings).storages);
+  parseRepositoryStorages(
+    pickSettings(readSettings([gitSettings], { ROOKERY_REPOSITORIES: text }), gitSettings).storages,
+  );
 
 describe('storages', () => {
   it('are one folder, or several with names', () => {

@@ -41,7 +41,7 @@ export const gitSettings = defineSettings('git', {
 });
 
 /** Reads `ROOKERY_REPOSITORIES`: one folder for the storage `default`, or items `name=folder`. */
-export function parseStorages(items: readonly string[]): Map<string, string> {
+export function parseRepositoryStorages(items: readonly string[]): Map<string, string> {
   const only = items.length === 1 ? items[0]! : '';
   if (isAbsolute(only)) return new Map([['default', only]]);
   return new Map(items.map((item) => STORAGE.exec(item)!).map((match) => [match[1]!, match[2]!]));

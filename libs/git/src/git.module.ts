@@ -2,10 +2,10 @@ import { Inject, Injectable, Module } from '@nestjs/common';
 import type { OnModuleDestroy, OnModuleInit } from '@nestjs/common';
 import { LOGGER, Readiness } from '@rookery/platform';
 import type { Logger, SettingsOf } from '@rookery/platform';
-import { gitSettings, parseStorages } from './git.config';
+import { gitSettings, parseRepositoryStorages } from './git.config';
 import { ObjectReaders } from './repository/object-readers';
 import { GitProcesses } from './process/git-processes';
-import { slotLimits } from './process/process-slots';
+import { gitProcessSlotLimits } from './process/process-slots';
 import { gitProblem } from './process/version';
 import { Repositories } from './repository/repositories';
 import { PushHooks } from './transport/push-hooks';
@@ -14,7 +14,7 @@ const READER_IDLE_MS = 60_000;
 
 function createProcesses(settings: SettingsOf<typeof gitSettings>): GitProcesses {
   const { memoryBytes, pushBytes, commandsCount, transportsCount } = settings;
-  return new GitProcesses({ memoryBytes, pushBytes, slots: slotLimits(commandsCount, transportsCount) });
+  return new GitProcesses({ memoryBytes, pushBytes, slots: gitProcessSlotLimits(commandsCount, transportsCount) });
 }
 
 /** Starts the socket of the hooks, keeps the service unready without a usable git, and ends all of it. */
@@ -60,7 +60,7 @@ class GitLifecycle implements OnModuleInit, OnModuleDestroy {
       provide: Repositories,
       inject: [GitProcesses, ObjectReaders, gitSettings.token],
       useFactory: (processes: GitProcesses, readers: ObjectReaders, { storages }: SettingsOf<typeof gitSettings>) =>
-        new Repositories(parseStorages(storages), { processes, readers }),
+        new Repositories(parseRepositoryStorages(storages), { processes, readers }),
     },
     {
       provide: PushHooks,

@@ -5,40 +5,40 @@ export type { GitReason } from './process/git-error';
 export type { RunningGit } from './process/git-run';
 export { TRANSPORT_WAIT_MS } from './process/process-slots';
 export { gitProblem } from './process/version';
-export { hashedPath, Repositories } from './repository/repositories';
+export { hashedRepositoryPath, Repositories } from './repository/repositories';
 export type { Repository, RepositoryAddress } from './repository/repository';
-export { countObjects, countUnmaintained, packRepository } from './repository/maintenance';
-export type { ObjectCounts, Unmaintained } from './repository/maintenance';
+export { countObjects, measureMaintenanceBacklog, packRepository } from './repository/maintenance';
+export type { ObjectCounts, MaintenanceBacklog } from './repository/maintenance';
 export { EMPTY_TREE, isObjectId, NO_OBJECT, objectId } from './names/object-id';
 export type { ObjectId } from './names/object-id';
 export type { GitObject, ObjectInfo, ObjectType } from './repository/object-reader';
 export { findBlob, objectInfo, readObject, readObjects, resolveCommit, streamBlob } from './objects/objects';
 export type { ObjectName } from './objects/objects';
 export type { TreeEntry } from './objects/parse-tree';
-export { listSortedTree, readSortedTree, SortedTree } from './objects/sorted-tree';
+export { readSortedTreeRecursively, readSortedTree, SortedTree } from './objects/sorted-tree';
 export { findLargeFiles } from './objects/large-files';
 export type { LargeFile } from './objects/large-files';
 export { inQuarantine, quarantinedBytes, withObjectsOf } from './objects/quarantine';
 export type { ObjectWrite } from './objects/quarantine';
-export { hasPathForm, isWritablePath } from './names/tree-path';
+export { isTreePath, isWritableTreePath } from './names/tree-path';
 export { findTree, listTree, readEntry, readTree } from './objects/trees';
 export type { TreeListing } from './objects/trees';
 export { TreeEditor } from './objects/tree-editor';
 export { writeBlobs, writeCommit, writeTag, writeTree } from './objects/write-objects';
 export type { Identity, NewCommit } from './objects/write-objects';
-export { isRefName, isShortRefName, refName } from './names/ref-name';
+export { isRefName, isValidBranchOrTagName, refName } from './names/ref-name';
 export type { RefName } from './names/ref-name';
 export type { Ref } from './refs/parse-refs';
 export { listRefNames, listRefs, readHead, readRef, readRefs, setHead } from './refs/refs';
 export type { NamedRef, RefOrder, RefQuery } from './refs/refs';
-export { removeDeadLocks } from './refs/dead-locks';
+export { removeStaleRefLocks } from './refs/dead-locks';
 export { updateRefs } from './refs/update-refs';
 export type { RefFailure, RefOutcome, RefUpdate } from './refs/update-refs';
 export {
   listChangedFiles,
-  listChanges,
+  listChangesWithLineCounts,
   openDiff,
-  openPatches,
+  openEmailPatches,
   readHunks,
   readPatches,
   readPatchId,
@@ -48,7 +48,7 @@ export type { Hunk } from './history/parse-hunks';
 export {
   blameFile,
   countCommits,
-  countDifference,
+  countDivergingCommits,
   isAncestor,
   lastCommitOf,
   listCommitIds,
@@ -56,11 +56,11 @@ export {
   listContributors,
   mergeBase,
   readCommits,
-  readLineCounts,
+  readCommitLineCounts,
 } from './history/history';
 export type { CommitQuery } from './history/history';
 export type { LineCounts } from './history/parse-line-counts';
-export { mergeOver, mergeTrees } from './history/merges';
+export { mergeTreesOverBase, mergeCommitsToTree } from './history/merges';
 export type { BlamedLine } from './history/parse-blame';
 export { parseCommit, parseTag } from './history/parse-commit';
 export type { AnnotatedTag, Commit, Signature } from './history/parse-commit';
@@ -72,7 +72,7 @@ export { parseTrailers } from './history/trailers';
 export type { Trailer } from './history/trailers';
 export { openArchive } from './transport/archive';
 export type { ArchiveFormat } from './transport/archive';
-export { pushInside } from './transport/push-inside';
+export { pushToInternalService } from './transport/push-inside';
 export { fetchCommit, forkRepository } from './transport/fetch-inside';
 export { fetchRemote } from './transport/fetch-remote';
 export type { RemoteFetch } from './transport/fetch-remote';

@@ -34,7 +34,7 @@ export interface FeatureContext {
 }
 
 /** Name of an actor in a gate. */
-export function actorKey(kind: ActorKind, id: number): string {
+export function featureGateActorKey(kind: ActorKind, id: number): string {
   return `${kind}:${id}`;
 }
 
@@ -63,5 +63,5 @@ function actorKeys({ viewer, projectId, groupId }: FeatureContext): string[] {
     ['Project', projectId],
     ['Group', groupId],
   ];
-  return ids.flatMap(([kind, id]) => (typeof id === 'number' ? [actorKey(kind, id)] : []));
+  return ids.flatMap(([kind, id]) => (typeof id === 'number' ? [featureGateActorKey(kind, id)] : []));
 }

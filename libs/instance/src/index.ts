@@ -1,6 +1,6 @@
 export { APPLICATION_BOUNDS, applicationSettings } from './application.settings';
 export type { ApplicationSettings } from './application.settings';
-export { actorKey, FEATURE_DEFINITIONS, FEATURE_GROUPS, FEATURES, isFeatureOn } from './features';
+export { featureGateActorKey, FEATURE_DEFINITIONS, FEATURE_GROUPS, FEATURES, isFeatureOn } from './features';
 export type { ActorKind, FeatureContext, FeatureDefinition, FeatureName } from './features';
 export { InstanceSettings } from './instance';
 export { instanceEntities } from './instance.entities';

@@ -2,8 +2,8 @@ import type { InstanceAnswer } from '@rookery/contracts';
 import { createLogger, Readiness } from '@rookery/platform';
 import type { AdminClient } from './admin-client';
 import { InstanceSettings } from './instance';
-import { InstanceCopy } from './instance-copy';
-import type { KeptAnswers } from './kept-answers';
+import { InstanceSettingsPoller } from './instance-copy';
+import type { InstanceAnswerStore } from './kept-answers';
 
 const KEPT: InstanceAnswer = { version: 4, features: {}, settings: {} };
 
@@ -22,11 +22,11 @@ describe('the copy of features and settings', () => {
     const kept = {
       readAnswer: () => Promise.resolve(KEPT),
       keepAnswer: () => Promise.resolve(),
-    } as unknown as KeptAnswers;
+    } as unknown as InstanceAnswerStore;
     const instance = new InstanceSettings({} as ConstructorParameters<typeof InstanceSettings>[0]);
     const logger = createLogger({ service: 'test', level: 'silent' });
     const readiness = new Readiness();
-    const copy = new InstanceCopy(instance, admin, kept, readiness, logger);
+    const copy = new InstanceSettingsPoller(instance, admin, kept, readiness, logger);
     await copy.onApplicationBootstrap();
     await enough;
     await copy.onModuleDestroy();

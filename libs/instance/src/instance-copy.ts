@@ -4,7 +4,7 @@ import { Follower, LOGGER, Readiness } from '@rookery/platform';
 import type { Logger } from '@rookery/platform';
 import { AdminClient } from './admin-client';
 import { InstanceSettings } from './instance';
-import { KeptAnswers } from './kept-answers';
+import { InstanceAnswerStore } from './kept-answers';
 
 /** How long admin may hold a request while nothing changes. Units: ms. */
 const WAIT_MS = 3000;
@@ -17,7 +17,7 @@ const PATIENCE_MS = 10_000;
  * waits for admin. Commands, and processes of an estate without admin, use the environment. Source: ADR 0180.
  */
 @Injectable()
-export class InstanceCopy implements OnApplicationBootstrap, OnModuleDestroy {
+export class InstanceSettingsPoller implements OnApplicationBootstrap, OnModuleDestroy {
   private readonly follower: Follower;
   private readonly startedAt = performance.now();
   private hasRecalled = false;
@@ -27,7 +27,7 @@ export class InstanceCopy implements OnApplicationBootstrap, OnModuleDestroy {
   constructor(
     @Inject(InstanceSettings) private readonly instance: InstanceSettings,
     @Inject(AdminClient) private readonly admin: AdminClient | null,
-    @Inject(KeptAnswers) private readonly kept: KeptAnswers,
+    @Inject(InstanceAnswerStore) private readonly kept: InstanceAnswerStore,
     @Inject(Readiness) private readonly readiness: Readiness,
     @Inject(LOGGER) logger: Logger,
   ) {

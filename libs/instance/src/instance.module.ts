@@ -5,8 +5,8 @@ import { InternalKeys, IS_SERVING, Neighbours, platformSettings } from '@rookery
 import type { SettingsOf } from '@rookery/platform';
 import { AdminClient } from './admin-client';
 import { InstanceSettings } from './instance';
-import { InstanceCopy } from './instance-copy';
-import { KeptAnswers } from './kept-answers';
+import { InstanceSettingsPoller } from './instance-copy';
+import { InstanceAnswerStore } from './kept-answers';
 
 /**
  * Provides `InstanceSettings` for a service and keeps it current. Global. Needs PlatformModule and PersistenceModule,
@@ -34,8 +34,8 @@ export class InstanceModule {
               : null,
         },
         InstanceSettings,
-        KeptAnswers,
-        InstanceCopy,
+        InstanceAnswerStore,
+        InstanceSettingsPoller,
       ],
       exports: [InstanceSettings],
     };

@@ -16,7 +16,7 @@ const KEEP = prepareStatement(
 
 /** The last answer of admin in the service's own database, shared by all its replicas and roles. Source: ADR 0180. */
 @Injectable()
-export class KeptAnswers {
+export class InstanceAnswerStore {
   constructor(@Inject(Database) private readonly database: Database) {}
 
   /** Null when the service never received an answer from admin. */

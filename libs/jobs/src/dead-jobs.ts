@@ -4,7 +4,7 @@ import type { LetterRow, Tx } from '@rookery/persistence';
 import type { Logger } from '@rookery/platform';
 import { JobHandlers } from './job-handlers';
 import { JobRecords } from './job-records';
-import { isSuperseded, putIntoQueue, takeOutOfQueue, usedUpJobs } from './queue';
+import { isJobSuperseded, putIntoQueue, removeQueuedJob, listExhaustedJobs } from './queue';
 
 /** The fields of a queued job that are needed when it ends. */
 export interface EndedJob {
@@ -34,9 +34,9 @@ export class DeadJobs {
   async buryUsedUp(): Promise<string[]> {
     return this.work.run(async (tx) => {
       const names: string[] = [];
-      for (const row of await usedUpJobs(tx)) {
-        const superseded = this.isKeyedJob(row.task_identifier) && (await isSuperseded(tx, row.id));
-        const body = await takeOutOfQueue(tx, row.id);
+      for (const row of await listExhaustedJobs(tx)) {
+        const superseded = this.isKeyedJob(row.task_identifier) && (await isJobSuperseded(tx, row.id));
+        const body = await removeQueuedJob(tx, row.id);
         if (body === null) continue;
         if (superseded) {
           await this.records.settleJob(row.id, 'cancelled', tx);

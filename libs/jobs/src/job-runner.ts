@@ -7,7 +7,7 @@ import type { EndedJob } from './dead-jobs';
 import { checkParams } from './job';
 import type { JobHandler } from './job-handlers';
 import { JobRecords } from './job-records';
-import { isSuperseded } from './queue';
+import { isJobSuperseded } from './queue';
 
 /** One attempt at a job, as the queue hands it out. */
 export interface JobAttempt extends EndedJob {
@@ -113,7 +113,7 @@ export class JobRunner {
     const facts = { job: job.name, jobId: job.id, attempt: job.attempts, err: error };
     this.counters.failed().inc({ job: job.name });
     const outcome = await this.work.run(async (tx) => {
-      if (definition.isKeyed && (await isSuperseded(tx, job.id))) {
+      if (definition.isKeyed && (await isJobSuperseded(tx, job.id))) {
         await this.records.settleJob(job.id, 'cancelled', tx);
         return 'superseded';
       }

@@ -6,7 +6,7 @@ import type { DeadJobs } from './dead-jobs';
 import type { JobRecords } from './job-records';
 import type { JobRunner } from './job-runner';
 import type { JobSettings } from './jobs.config';
-import { unlockWorkers } from './queue';
+import { releaseJobsOfWorkers } from './queue';
 
 /** Units: milliseconds. */
 const TIDY_EVERY_MS = 3_600_000;
@@ -54,7 +54,7 @@ export interface WatchParts {
  * worker that itself has sent heartbeats for that long may decide this: after an outage of the database no worker has a
  * recent heartbeat. Source: ADR 0160.
  */
-export class JobWatch {
+export class JobWorkerSupervisor {
   private readonly stopping = new AbortController();
   private running: Promise<void> | null = null;
   private workerId: string | null = null;
@@ -79,7 +79,7 @@ export class JobWatch {
     this.workerId = null;
     if (workerId === null) return;
     await this.parts.work.run(async (tx) => {
-      await unlockWorkers(tx, [workerId]);
+      await releaseJobsOfWorkers(tx, [workerId]);
       await tx.prepared(leave, [workerId]);
     });
   }
@@ -142,7 +142,7 @@ export class JobWatch {
     const lost = await work.run(async (tx) => {
       const rows = await tx.prepared<{ id: string }>(dropLost, [settings.lostAfterMs]);
       const ids = rows.map((row) => row.id);
-      if (ids.length > 0) await unlockWorkers(tx, ids);
+      if (ids.length > 0) await releaseJobsOfWorkers(tx, ids);
       return ids;
     });
     if (lost.length > 0) logger.warn({ workers: lost }, 'workers were lost: other workers take their jobs');

@@ -3,10 +3,10 @@ import { backoffMs } from '@rookery/kernel';
 import type { Metrics } from '@rookery/platform';
 import type { Runner } from 'graphile-worker';
 import type { JobHandler, JobHandlers } from './job-handlers';
-import { JobWatch } from './job-watch';
+import { JobWorkerSupervisor } from './job-watch';
 import type { WatchParts } from './job-watch';
-import { openQueue } from './open-queue';
-import { giveBackToQueue, stateOfQueue } from './queue';
+import { openJobQueue } from './open-queue';
+import { requeueInterruptedJob, countJobsByState } from './queue';
 
 /** Units: milliseconds. */
 const RESTART_MS = { first: 200, most: 10_000 };
@@ -27,12 +27,12 @@ export interface WorkerParts extends WatchParts {
  */
 export class JobWorker {
   private readonly stopping = new AbortController();
-  private readonly watch: JobWatch;
+  private readonly watch: JobWorkerSupervisor;
   private running: Promise<void> | null = null;
   private queue: Runner | null = null;
 
   constructor(private readonly parts: WorkerParts) {
-    this.watch = new JobWatch(parts);
+    this.watch = new JobWorkerSupervisor(parts);
   }
 
   start(): void {
@@ -54,7 +54,7 @@ export class JobWorker {
     }
     await this.watch.stop();
     await this.watch.removeWorker();
-    for (const { id, attempts } of runner.takeBrokenOff()) await giveBackToQueue(database, id, attempts - 1);
+    for (const { id, attempts } of runner.takeBrokenOff()) await requeueInterruptedJob(database, id, attempts - 1);
   }
 
   private async keepQueueRunning(handlers: readonly JobHandler[]): Promise<void> {
@@ -65,7 +65,7 @@ export class JobWorker {
     pool.on('connect', (client) => client.on('error', () => undefined));
     for (let failures = 0; !this.stopping.signal.aborted; failures += 1) {
       try {
-        this.queue = await openQueue({
+        this.queue = await openJobQueue({
           ...{ pool, settings, logger, handlers },
           enter: (workerId) => this.watch.registerWorker(workerId),
           carryOut: (handler, job) => this.parts.runner.carryOut(handler, job),
@@ -87,7 +87,7 @@ export class JobWorker {
   private registerJobsGauge(): void {
     const { metrics, database } = this.parts;
     metrics.gauge('rookery_jobs', 'Jobs by state, at most 10000 counted.', ['job', 'state'], async (gauge) => {
-      const rows = await stateOfQueue(database);
+      const rows = await countJobsByState(database);
       gauge.reset();
       for (const { name, state, count } of rows) gauge.set({ job: name, state }, count);
     });

@@ -72,7 +72,7 @@ function containsText(schema: Schema): boolean {
 }
 
 /** Parameters as JSON for the queue. Errors: a plain Error when they are invalid or too large. */
-export function writtenParams(job: JobDefinition, params: unknown): string {
+export function serializeJobParams(job: JobDefinition, params: unknown): string {
   checkParams(job, params);
   const text = JSON.stringify(params);
   if (Buffer.byteLength(text) > MAX_PARAMS_BYTES) throw new Error(`parameters of ${job.name} are too large`);

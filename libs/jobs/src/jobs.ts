@@ -4,7 +4,7 @@ import type { JobDefinition } from './job';
 import { JobHandlers } from './job-handlers';
 import { JobRecords } from './job-records';
 import type { JobStatus } from './job-records';
-import { putIntoQueue, takeOutOfQueue } from './queue';
+import { putIntoQueue, removeQueuedJob } from './queue';
 
 /** Enqueues, shows and cancels jobs, in every role. Source: ADR 0160. */
 @Injectable()
@@ -38,7 +38,7 @@ export class Jobs {
     const queuedId = await this.records.findQueuedId(tx, id);
     if (queuedId === null) return false;
     // The queue's row is locked first, as in every transaction that writes both rows.
-    if ((await takeOutOfQueue(tx, queuedId)) === null) return this.records.askToCancel(tx, id);
+    if ((await removeQueuedJob(tx, queuedId)) === null) return this.records.askToCancel(tx, id);
     await this.records.settleJob(queuedId, 'cancelled', tx);
     return true;
   }

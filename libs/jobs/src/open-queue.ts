@@ -26,7 +26,7 @@ export interface QueueParts {
  * ends. The outcome of a job is retried until the database accepts it.
  * Errors: the queue's schema is missing or too old; only the role `migrate` creates it.
  */
-export async function openQueue(parts: QueueParts): Promise<Runner> {
+export async function openJobQueue(parts: QueueParts): Promise<Runner> {
   const { parseCronItems, run, Logger: QueueLogger } = await import('graphile-worker');
   const { pool, settings, handlers } = parts;
   return run(

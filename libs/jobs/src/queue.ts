@@ -1,7 +1,7 @@
 import { prepareStatement } from '@rookery/persistence';
 import type { Tx } from '@rookery/persistence';
 import type { JobDefinition } from './job';
-import { writtenParams } from './job';
+import { serializeJobParams } from './job';
 
 /** Schema of graphile-worker's tables. We use only its documented interface: its functions and the view `jobs`. */
 export const QUEUE_SCHEMA = 'graphile_worker';
@@ -40,7 +40,7 @@ const states = prepareStatement(
 );
 
 /** A job without tries left, which the queue itself would keep forever. */
-export interface UsedUp {
+export interface ExhaustedJob {
   readonly id: number;
   readonly task_identifier: string;
   readonly key: string | null;
@@ -50,14 +50,14 @@ export interface UsedUp {
 
 type StatementRunner = Pick<Tx, 'prepared'>;
 
-/** Puts a job into the queue; the commit wakes a worker. Returns the queue's own id. Errors: as `writtenParams`. */
+/** Puts a job into the queue; the commit wakes a worker. Returns the queue's own id. Errors: as `serializeJobParams`. */
 export async function putIntoQueue(
   tx: StatementRunner,
   job: JobDefinition,
   params: unknown,
   at: Date | null = null,
 ): Promise<number> {
-  const body = writtenParams(job, params);
+  const body = serializeJobParams(job, params);
   const mode = job.whenWaiting === 'keep' ? 'preserve_run_at' : 'replace';
   const values = [job.name, body, job.queue, at, job.tries, job.keyOf(params), mode];
   for (let turn = 0; turn < ENQUEUE_TRIES; turn += 1) {
@@ -69,33 +69,33 @@ export async function putIntoQueue(
 }
 
 /** Removes a job from the queue unless it runs. Returns its parameters as JSON; null when no job was removed. */
-export async function takeOutOfQueue(tx: StatementRunner, queuedId: number): Promise<string | null> {
+export async function removeQueuedJob(tx: StatementRunner, queuedId: number): Promise<string | null> {
   const [row] = await tx.prepared<{ body: string }>(takeOut, [queuedId]);
   return row?.body ?? null;
 }
 
 /** Whether a newer job took over the key while this job ran. The newer job then does the work of both. */
-export async function isSuperseded(on: StatementRunner, queuedId: number): Promise<boolean> {
+export async function isJobSuperseded(on: StatementRunner, queuedId: number): Promise<boolean> {
   const [row] = await on.prepared<{ key: string | null }>(keyed, [queuedId]);
   return row !== undefined && row.key === null;
 }
 
 /** Releases all jobs that these workers hold; their tries stay counted. */
-export async function unlockWorkers(on: StatementRunner, workerIds: readonly string[]): Promise<void> {
+export async function releaseJobsOfWorkers(on: StatementRunner, workerIds: readonly string[]): Promise<void> {
   await on.prepared(unlock, [workerIds]);
 }
 
 /** Returns a try that was interrupted by a shutdown: it is not counted, and the job is due at once. */
-export async function giveBackToQueue(on: StatementRunner, queuedId: number, attempts: number): Promise<void> {
+export async function requeueInterruptedJob(on: StatementRunner, queuedId: number, attempts: number): Promise<void> {
   await on.prepared(giveBack, [queuedId, attempts]);
 }
 
-export async function usedUpJobs(on: StatementRunner): Promise<UsedUp[]> {
-  return on.prepared<UsedUp>(usedUp, []);
+export async function listExhaustedJobs(on: StatementRunner): Promise<ExhaustedJob[]> {
+  return on.prepared<ExhaustedJob>(usedUp, []);
 }
 
 /** Counts of jobs for metrics: waiting, scheduled for later, running, dead. Bounded, because a queue may be long. */
-export async function stateOfQueue(
+export async function countJobsByState(
   on: StatementRunner,
 ): Promise<{ readonly name: string; readonly state: string; readonly count: number }[]> {
   return on.prepared(states, []);

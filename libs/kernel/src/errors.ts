@@ -101,7 +101,7 @@ export class Invalid extends RookeryError {
 }
 
 /** Violated rules of a resource as complete sentences, for endpoints that name no fields: `["Name can't be blank"]`. */
-export class InvalidSentences extends RookeryError {
+export class InvalidWithSentences extends RookeryError {
   readonly code = 'invalid';
   constructor(readonly sentences: readonly string[]) {
     super(sentences.join('; '));
@@ -154,7 +154,7 @@ export class Conflict extends RookeryError {
 }
 
 /** Another request with the same idempotency key is still running. The caller can ask for its result in a moment. */
-export class KeyInUse extends RookeryError {
+export class IdempotencyKeyInUse extends RookeryError {
   readonly code = 'key_in_use';
   readonly retryAfterSeconds = 1;
   constructor() {
@@ -306,7 +306,7 @@ export class CommitInDoubt extends Unavailable {
 }
 
 /** The data was committed; only the answer could not be produced. Sending the request again applies it twice. */
-export class AnswerUnavailable extends Unavailable {
+export class AnswerLostAfterCommit extends Unavailable {
   constructor(cause: unknown) {
     super('answer lost');
     this.cause = cause;

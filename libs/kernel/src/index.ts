@@ -6,7 +6,7 @@ export * from './clock';
 export * from './html';
 export * from './iso-8601';
 export * from './page';
-export { isOpenToJobs } from './job-token-routes';
+export { isRouteOpenToJobTokens } from './job-token-routes';
 export * from './token-scopes';
 export * from './inputs';
 export * from './plain-fields';

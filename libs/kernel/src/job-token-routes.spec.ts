@@ -1,4 +1,4 @@
-import { isOpenToJobs } from './job-token-routes';
+import { isRouteOpenToJobTokens } from './job-token-routes';
 
 it.each([
   ['GET', '/job', true],
@@ -17,4 +17,4 @@ it.each([
   ['GET', '/projects/:id', false],
   ['GET', '/user', false],
   ['POST', '/projects/:id/pipeline', false],
-])('%s %s: %s', (method, path, isOpen) => expect(isOpenToJobs(method, path)).toBe(isOpen));
+])('%s %s: %s', (method, path, isOpen) => expect(isRouteOpenToJobTokens(method, path)).toBe(isOpen));

@@ -27,7 +27,7 @@ const ROUTES: readonly string[] = [
 const CLOSED: readonly string[] = ['* /projects/*/packages/protection/**'];
 
 /** Whether the token of a job opens a route. `path` is the path below `/api/v4`, or begins with `//` at the root. */
-export function isOpenToJobs(method: string, path: string): boolean {
+export function isRouteOpenToJobTokens(method: string, path: string): boolean {
   const route = `${method === 'HEAD' ? 'GET' : method} ${path}`;
   const isMatch = (pattern: string): boolean => matchesRoute(pattern, route);
   return ROUTES.some(isMatch) && !CLOSED.some(isMatch);

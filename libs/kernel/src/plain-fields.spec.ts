@@ -1,6 +1,6 @@
 import type { ExactInput } from './inputs';
 import { assertAllUsed } from './inputs';
-import { plain, plainChange, plainDefaults, plainProblems } from './plain-fields';
+import { plain, splitIntoColumnsAndSettings, plainFieldDefaults, plainFieldLengthProblems } from './plain-fields';
 import type { PlainColumns, PlainInput, PlainSettings } from './plain-fields';
 
 const FIELDS = plain.table({
@@ -60,39 +60,41 @@ describe('a table of plain fields', () => {
   });
 
   it('has the defaults of settings', () => {
-    const { rules, ...others } = plainDefaults(FIELDS);
+    const { rules, ...others } = plainFieldDefaults(FIELDS);
     expect(others).toEqual({ loud: true, depth: null, names: [], motto: '', format: 'v1', minutes: 0 });
     expect(rules.b).toBe(2);
   });
 
   it('sorts sent values into columns and settings', () => {
-    expect(plainChange(FIELDS, { level: 'high', loud: false, depth: null }, user)).toEqual({
+    expect(splitIntoColumnsAndSettings(FIELDS, { level: 'high', loud: false, depth: null }, user)).toEqual({
       columns: { level: 'high' },
       settings: { loud: false, depth: null },
     });
-    expect(plainChange(FIELDS, {}, user)).toEqual({ columns: {}, settings: {} });
+    expect(splitIntoColumnsAndSettings(FIELDS, {}, user)).toEqual({ columns: {}, settings: {} });
   });
 
   it('applies a switch to its field, unless the field is sent too', () => {
-    const levelOf = (change: PlainInput<typeof FIELDS>) => plainChange(FIELDS, change, user).columns;
+    const levelOf = (change: PlainInput<typeof FIELDS>) => splitIntoColumnsAndSettings(FIELDS, change, user).columns;
     expect([levelOf({ is_high: true }), levelOf({ is_high: false })]).toEqual([{ level: 'high' }, { level: 'low' }]);
     expect(levelOf({ is_high: true, level: 'low' })).toEqual({ level: 'low' });
   });
 
   it('ignores fields for administrators when another user sends them', () => {
-    expect(plainChange(FIELDS, { minutes: 5 }, user).settings).toEqual({});
-    expect(plainChange(FIELDS, { minutes: 5 }, administrator).settings).toEqual({ minutes: 5 });
+    expect(splitIntoColumnsAndSettings(FIELDS, { minutes: 5 }, user).settings).toEqual({});
+    expect(splitIntoColumnsAndSettings(FIELDS, { minutes: 5 }, administrator).settings).toEqual({ minutes: 5 });
   });
 
   it('counts characters, not UTF-16 code units', () => {
-    expect(plainProblems(FIELDS, { motto: '🪺🪺🪺' })).toEqual({});
-    expect(plainProblems(FIELDS, { motto: 'nest' })).toEqual({ motto: ['is too long (maximum is 3 characters)'] });
+    expect(plainFieldLengthProblems(FIELDS, { motto: '🪺🪺🪺' })).toEqual({});
+    expect(plainFieldLengthProblems(FIELDS, { motto: 'nest' })).toEqual({
+      motto: ['is too long (maximum is 3 characters)'],
+    });
   });
 
   it('does not compile when a sent field is not in the table', () => {
     const more = { loud: true, colour: 'red' };
     // @ts-expect-error the table has no colour
-    expect(plainChange(FIELDS, more, user).settings).toEqual({ loud: true });
+    expect(splitIntoColumnsAndSettings(FIELDS, more, user).settings).toEqual({ loud: true });
   });
 });
 

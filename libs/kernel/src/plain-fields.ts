@@ -1,5 +1,5 @@
 import type { Known, ExactInput } from './inputs';
-import { lengthProblems, problemsByField } from './problems';
+import { lengthProblems, keepFieldsWithProblems } from './problems';
 
 /** Options of a plain field, whatever its type. */
 export interface PlainOptions {
@@ -166,7 +166,7 @@ export const plain = {
 };
 
 /** Returns the default of every setting. */
-export function plainDefaults<T extends PlainTable>(table: T): PlainSettings<T> {
+export function plainFieldDefaults<T extends PlainTable>(table: T): PlainSettings<T> {
   const defaults: Record<string, unknown> = {};
   for (const [name, row] of Object.entries(table)) {
     if (row.kind !== 'switch' && row.options.column === undefined) defaults[name] = row.options.default;
@@ -184,7 +184,7 @@ export interface PlainChange<T> {
  * Divides sent values into columns and settings. A switch sets its field, unless the field was sent too. `sent` may
  * hold only fields of the table, so that no value is lost: remove fields with their own rules first.
  */
-export function plainChange<T extends PlainTable, S extends PlainInput<T, WhenSettable>>(
+export function splitIntoColumnsAndSettings<T extends PlainTable, S extends PlainInput<T, WhenSettable>>(
   table: T,
   sent: S & ExactInput<PlainInput<T, WhenSettable>, S>,
   viewer: { readonly isAdmin: boolean },
@@ -202,7 +202,7 @@ export function plainChange<T extends PlainTable, S extends PlainInput<T, WhenSe
 }
 
 /** Texts that exceed their limit, as problems by field. */
-export function plainProblems<T extends PlainTable>(
+export function plainFieldLengthProblems<T extends PlainTable>(
   table: T,
   sent: PlainInput<T, WhenSettable>,
 ): Record<string, string[]> {
@@ -212,7 +212,7 @@ export function plainProblems<T extends PlainTable>(
     const text = values[name];
     return longest === undefined || typeof text !== 'string' ? [] : lengthProblems(text, longest);
   };
-  return problemsByField(Object.fromEntries(Object.keys(table).map((name) => [name, tooLong(name)])));
+  return keepFieldsWithProblems(Object.fromEntries(Object.keys(table).map((name) => [name, tooLong(name)])));
 }
 
 function switchValue({ on, off }: PlainSwitch, sent: unknown): unknown {

@@ -1,7 +1,7 @@
-import { isLongerThan, lengthProblems, problemsByField, webAddressProblems } from './problems';
+import { isLongerThan, lengthProblems, keepFieldsWithProblems, webAddressProblems } from './problems';
 
 it('leaves out fields without a problem', () => {
-  expect(problemsByField({ title: ["can't be blank"], link: [] })).toEqual({ title: ["can't be blank"] });
+  expect(keepFieldsWithProblems({ title: ["can't be blank"], link: [] })).toEqual({ title: ["can't be blank"] });
 });
 
 it('counts characters, not code units', () => {

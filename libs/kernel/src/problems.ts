@@ -1,5 +1,5 @@
 /** Problems by field without the fields that have none, as `Invalid` expects them. */
-export function problemsByField(fields: Readonly<Record<string, readonly string[]>>): Record<string, string[]> {
+export function keepFieldsWithProblems(fields: Readonly<Record<string, readonly string[]>>): Record<string, string[]> {
   return Object.fromEntries(
     Object.entries(fields)
       .filter(([, problems]) => problems.length > 0)
@@ -29,11 +29,11 @@ const SCHEMES = new Set(['http:', 'https:']);
  * Problems of the address of a web page, in the words of the API. Hosts are not checked. `longest` counts characters.
  * `read` is the text to parse, with its placeholders filled in.
  */
-export function webAddressProblems(text: string, longest: number, read = text): string[] {
+export function webAddressProblems(text: string, longest: number, textToParse = text): string[] {
   const tooLong = lengthProblems(text, longest);
   if (tooLong.length > 0) return tooLong;
   // A URL parser drops line breaks and surrounding blanks, while a browser may interpret them.
   const isClean = text === text.trim() && !/[\u0000-\u001f\u007f]/.test(text);
-  if (!isClean || !URL.canParse(read)) return ['must be a valid URL'];
-  return SCHEMES.has(new URL(read).protocol) ? [] : ['is blocked: Only allowed schemes are http, https'];
+  if (!isClean || !URL.canParse(textToParse)) return ['must be a valid URL'];
+  return SCHEMES.has(new URL(textToParse).protocol) ? [] : ['is blocked: Only allowed schemes are http, https'];
 }

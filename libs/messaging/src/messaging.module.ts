@@ -13,7 +13,7 @@ import { FaultPoints } from './bus/fault-points';
 import { JetStreamStrategy } from './consuming/jetstream.strategy';
 import { messagingSettings } from './bus/messaging.config';
 import type { MessagingSettings } from './bus/messaging.config';
-import { untilHistoryIsChecked } from './relay/history-check';
+import { waitForDatabaseHistoryCheck } from './relay/history-check';
 import { Relay } from './relay/relay';
 import { Replayer } from './relay/replayer';
 import { Streams } from './bus/streams';
@@ -99,7 +99,7 @@ function createProviders(service: ServiceName): Provider[] {
         return new JetStreamStrategy(
           parts,
           ({ token }) => modules.get<readonly EventDefinition[]>(token, { strict: false }),
-          (signal) => untilHistoryIsChecked(database, logger, signal),
+          (signal) => waitForDatabaseHistoryCheck(database, logger, signal),
         );
       },
     },

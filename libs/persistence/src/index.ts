@@ -3,8 +3,8 @@ export { databaseSettingsFor } from './connections/database.config';
 export type { DatabaseSettings } from './connections/database.config';
 export { PersistenceModule } from './persistence.module';
 export { entitiesOf, Owns } from './schema/owned-entities';
-export { attachedIn, Attaches, refuseUnreachable } from './removal/attached-in';
-export { attachedTo } from './removal/attached-to';
+export { attachedTablesIn, Attaches, refuseUnreachableAttachments } from './removal/attached-in';
+export { declareAttachedTable } from './removal/attached-to';
 export type {
   AttachedRows,
   AttachedTable,
@@ -16,7 +16,7 @@ export type {
 export { DEPARTURE_CHUNK, REMOVAL_CHUNK, runInChunks } from './removal/chunks';
 export { Database } from './work/database';
 export type { SqlReader } from './work/database';
-export { conditionMetSql } from './work/last-statement';
+export { requireRowsInTimeSql } from './work/last-statement';
 export type { LastStatement } from './work/last-statement';
 export { activeTraceparent } from './work/outbox';
 export { Work } from './work/work';
@@ -25,7 +25,7 @@ export { isUsualPage, CachedStatements, prepareStatement } from './sql/prepared'
 export type { PreparedStatement, Statement } from './sql/prepared';
 export { statement } from './sql/statement';
 export type { DeclaredStatement } from './sql/statement';
-export { withNames } from './sql/named-parameters';
+export { restoreParameterNames } from './sql/named-parameters';
 export type { NamedValues } from './sql/named-parameters';
 export { likePattern, filter, toStatement, similarityOrderSql, containsSql, searchCondition } from './sql/conditions';
 export type { AllFilters, Bind, Condition, SqlDraft, Filter, Filters, Values } from './sql/conditions';

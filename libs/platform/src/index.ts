@@ -14,11 +14,11 @@ export type { Total } from './observability/metrics';
 export { Outages } from './observability/outages';
 export { activeTraceId } from './observability/tracing';
 export { Pace } from './waiting/pace';
-export { awaitedBy, runShared, currentWaiter, runDetached } from './waiting/waiter';
+export { runForWaiter, runWithoutDeadline, currentWaiter, runDetached } from './waiting/waiter';
 export type { LimitState, Rights, Waiter } from './waiting/waiter';
 export { KEYED_WRITES } from './waiting/keyed-writes';
 export type { KeptAnswer, KeyedWrite, KeyedWrites, NewAnswer } from './waiting/keyed-writes';
-export { Heartbeat } from './waiting/heartbeat';
+export { RequestArrivalClock } from './waiting/heartbeat';
 export { Links } from './boot/links';
 export { Readiness } from './boot/readiness';
 export type { ReadinessReport } from './boot/readiness';
@@ -31,12 +31,12 @@ export {
   ContextSigningKeys,
   parseContextKeys,
   contextKeysFor,
-  contextRequest,
+  contextRequestClaim,
   ContextRefused,
   signContext,
   verifyContext,
 } from './signing/signed-context';
-export { InternalKeys, internalKeys } from './signing/internal-keys';
+export { InternalKeys, parseInternalKeys } from './signing/internal-keys';
 export { InternalRefusal } from './calling/internal-route';
 export type { InternalRouteClient } from './calling/internal-route';
 export { InternalRoutes } from './calling/internal-routes';

@@ -4,7 +4,7 @@ import { CLOCK, systemClock } from '@rookery/kernel';
 import { InternalRoutes } from './calling/internal-routes';
 import { Neighbours } from './neighbours/neighbours';
 import { Links } from './boot/links';
-import { internalKeys, InternalKeys } from './signing/internal-keys';
+import { parseInternalKeys, InternalKeys } from './signing/internal-keys';
 import { createLogger, LOGGER } from './observability/logger';
 import type { Logger } from './observability/logger';
 import { Metrics } from './observability/metrics';
@@ -51,7 +51,7 @@ export class PlatformModule {
     provide(Readiness, () => new Readiness());
     provide(ShutdownOrder, () => new ShutdownOrder(made.get(LOGGER) as ReturnType<typeof createLogger>));
     provide(ContextSigningKeys, () => parseContextKeys(settings.contextKeys));
-    provide(InternalKeys, () => internalKeys(settings.internalKeys));
+    provide(InternalKeys, () => parseInternalKeys(settings.internalKeys));
     provide(Neighbours, () => new Neighbours(false));
     provide(InternalRoutes, () => {
       const [keys, neighbours] = [made.get(InternalKeys) as InternalKeys, made.get(Neighbours) as Neighbours];

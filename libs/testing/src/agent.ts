@@ -3,7 +3,7 @@ import type { Agent as Connections, ClientRequest } from 'node:http';
 import type { ContextClaims } from '@rookery/contracts';
 import { CONTEXT_HEADER } from '@rookery/contracts';
 import type { Viewer } from '@rookery/kernel';
-import { contextRequest, signContext } from '@rookery/platform';
+import { contextRequestClaim, signContext } from '@rookery/platform';
 import type { ContextSigningKeys } from '@rookery/platform';
 import qs from 'qs';
 import supertest from 'supertest';
@@ -35,7 +35,8 @@ export function agentFor({ baseUrl, connections, seen, ...signer }: Target, view
       .agent(connections)
       .on('request', ({ req }: { readonly req: ClientRequest }) => {
         url = req.path;
-        if (viewer !== null) req.setHeader(CONTEXT_HEADER, contextOf(signer, viewer, contextRequest(test.method, url)));
+        if (viewer !== null)
+          req.setHeader(CONTEXT_HEADER, signViewerContext(signer, viewer, contextRequestClaim(test.method, url)));
       })
       .expect((response) => seen(test.method, url, response));
   });
@@ -47,14 +48,18 @@ export function requestOf(agent: Agent, method: Method, path: string): Test {
 }
 
 /** Encodes parameters of a query or form: lists as `name[]=`, hashes as `name[key]=`. */
-export function inBrackets(params: Params): string {
+export function encodeBracketParams(params: Params): string {
   return qs.stringify(params, { arrayFormat: 'brackets' });
 }
 
 export type Signer = Pick<Target, 'service' | 'keys' | 'waitMs'>;
 
 /** Signs the context of a request of this viewer, as the gateway does. */
-export function contextOf({ service, keys, waitMs = 60_000 }: Signer, viewer: Viewer, req: string): string {
+export function signViewerContext(
+  { service, keys, waitMs = 60_000 }: Signer,
+  viewer: Viewer,
+  requestClaim: string,
+): string {
   const claims: ContextClaims = {
     sub: viewer.userId,
     usr: viewer.username,
@@ -73,7 +78,7 @@ export function contextOf({ service, keys, waitMs = 60_000 }: Signer, viewer: Vi
     ver: viewer.directory.version,
     epo: viewer.directory.epoch,
     aud: service,
-    req,
+    req: requestClaim,
     rid: randomUUID(),
     iat: Date.now(),
     ddl: Date.now() + waitMs,

@@ -19,9 +19,9 @@ import type { Agent, Response } from 'supertest';
 import { agentFor } from './agent';
 import { answerProblem } from './answer-schemas';
 import { testInternalKeys } from './internal-keys';
-import { localProxy } from './local-proxy';
+import { createLocalCallProxy } from './local-proxy';
 import type { Target } from './agent';
-import { noteRoute, writeRouteTests } from './route-tests';
+import { recordTestedRoute, writeRouteTestCounts } from './route-tests';
 
 const TEST_CONTEXT_KEYS = `test:${Buffer.alloc(32, 1).toString('base64')}`;
 
@@ -76,7 +76,7 @@ export async function startTestApp(options: TestAppOptions): Promise<TestApp> {
   const { port: httpPort } = (app.getHttpServer() as unknown as Server).address() as AddressInfo;
   const keys = app.get(ContextSigningKeys) ?? parseContextKeys(TEST_CONTEXT_KEYS);
   const behind = { service: options.service, keys, routes: app.get(EndpointRoutes), port: httpPort };
-  const front = process.env['TEST_TRANSPORT'] === 'local' ? localProxy(behind).listen(0, '127.0.0.1') : null;
+  const front = process.env['TEST_TRANSPORT'] === 'local' ? createLocalCallProxy(behind).listen(0, '127.0.0.1') : null;
   if (front !== null) await once(front, 'listening');
   const port = front === null ? httpPort : (front.address() as AddressInfo).port;
   const seenBy =
@@ -99,7 +99,7 @@ export async function startTestApp(options: TestAppOptions): Promise<TestApp> {
     bare: () => agentFor(target, null),
     get: (token) => app.get(token as Type, { strict: false }),
     close: () => {
-      writeRouteTests(options.service);
+      writeRouteTestCounts(options.service);
       target.connections.destroy();
       front?.close();
       front?.closeAllConnections();
@@ -149,7 +149,7 @@ function checkAnswerAsDocumented(
   const endpoint = routes.findEndpoint(method, url);
   if (endpoint === null) return;
   // The whole path: an endpoint may pass a part of it to its controller.
-  if (!isUncounted) noteRoute({ method: endpoint.method, path: templatesOf(endpoint)[0]! });
+  if (!isUncounted) recordTestedRoute({ method: endpoint.method, path: templatesOf(endpoint)[0]! });
   const call = `${method} ${url} (${endpoint.controller.name}.${endpoint.handler})`;
   const { status, text, type } = response;
   if (!statusesOf(endpoint).includes(status)) {

@@ -3,7 +3,7 @@ import { hostname } from 'node:os';
 import { plumbingMigrations, runMigrations, type MigrationClass } from '@rookery/persistence';
 import { Client } from 'pg';
 import { until } from './bus';
-import { testServer } from './servers';
+import { testServerUrl } from './servers';
 
 export interface TestDatabase {
   readonly url: string;
@@ -59,14 +59,14 @@ export function newDatabaseName(): string {
 
 /** Address of a database of the test server, as its superuser or as `role`. */
 export function databaseUrlOf(database: string, role?: { readonly name: string; readonly password: string }): string {
-  const url = new URL(testServer('TEST_POSTGRES_URL'));
+  const url = new URL(testServerUrl('TEST_POSTGRES_URL'));
   if (role) [url.username, url.password] = [role.name, role.password];
   url.pathname = `/${database}`;
   return url.href;
 }
 
 export async function withAdministratorClient<T>(use: (client: Client) => Promise<T>): Promise<T> {
-  const client = new Client({ connectionString: testServer('TEST_POSTGRES_URL') });
+  const client = new Client({ connectionString: testServerUrl('TEST_POSTGRES_URL') });
   await client.connect();
   try {
     return await use(client);

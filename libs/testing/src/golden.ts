@@ -1,6 +1,6 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
-import { withNames } from '@rookery/persistence';
+import { restoreParameterNames } from '@rookery/persistence';
 import type { Statement } from '@rookery/persistence';
 
 /** Strings, quoted names and comments, which must match exactly; or blanks, which do not count. */
@@ -30,7 +30,7 @@ export function expectGoldenSql(golden: string, statement: Statement<unknown>): 
 /** The first line names the statement and its parameters, in the order of their numbers. */
 function goldenText({ name, text, names = [] }: Statement<unknown>): string {
   const parameters = names.map((parameter, at) => `$${at + 1} ${parameter}`).join(', ');
-  return `-- ${name!}${parameters && `: ${parameters}`}\n${withNames(text, names)}`;
+  return `-- ${name!}${parameters && `: ${parameters}`}\n${restoreParameterNames(text, names)}`;
 }
 
 function removeBlanks(sql: string): string {

@@ -5,9 +5,9 @@ export { testDatabaseWithRoles, type TestDatabaseWithRoles } from './database-ro
 export { FaultProxy } from './fault-proxy';
 export { expectEntitiesToMatchSchema, schemaDifferences } from './entities';
 export { unusedPort } from './ports';
-export { PrivateNats, startNats, testNats, testServer } from './servers';
+export { PrivateNats, startNats, testNats, testServerUrl } from './servers';
 export { DirectorySeed, SEED_EPOCH, type SeededUser } from './directory-seed';
-export { startSeeded, type SeededService } from './seeded-service';
+export { startSeededService, type SeededService } from './seeded-service';
 export { internalAuthorization, testInternalKeys } from './internal-keys';
 export { startTestApp, testSettings, type TestApp, type TestAppOptions } from './app';
 export { requestOf, type Method, type Params } from './agent';
@@ -17,7 +17,7 @@ export {
   nodesOf,
   hasCustomPlans,
   planOf,
-  readRows,
+  countReadRows,
   shapeOf,
   statementOf,
   type Planned,
@@ -25,30 +25,30 @@ export {
   type Statement,
   vacuumUntilVisible,
 } from './plans';
-export { noteRoute, writeRouteTests } from './route-tests';
+export { recordTestedRoute, writeRouteTestCounts } from './route-tests';
 export { makeViewer, anonymousViewer } from './viewer';
 export { expectAttachmentsToCoverSchema } from './attachments';
-export { background } from './suites/background';
-export { foreignId } from './suites/foreign-id';
-export { deletedWithProjects } from './suites/deleted-with-projects';
-export { idempotentWrites, type NamedWrite } from './suites/keyed-writes';
-export { linksOf, paging } from './suites/paging';
-export { parameterEncodings } from './suites/parameter-encodings';
-export { refusalOrder } from './suites/refusal-order';
+export { registerBackgroundWorkTests } from './suites/background';
+export { registerForeignParentTests } from './suites/foreign-id';
+export { registerProjectDeletionTests } from './suites/deleted-with-projects';
+export { registerIdempotentWriteTests, type NamedWrite } from './suites/keyed-writes';
+export { linksOf, registerListPagingTests } from './suites/paging';
+export { registerParameterEncodingTests } from './suites/parameter-encodings';
+export { registerRefusalOrderTests } from './suites/refusal-order';
 export {
   MATRIX_MEMBERS,
   MATRIX_VISIBILITIES,
-  roleMatrix,
+  registerRoleMatrixTests,
   type MatrixRole,
   type MatrixVisibility,
 } from './suites/role-matrix';
-export { serviceRole } from './suites/service-role';
-export { tokenScopes } from './suites/token-scopes';
-export { visibility, type RoleCase } from './suites/visibility';
-export { wholeNumbers } from './suites/whole-numbers';
+export { registerServiceRoleTests } from './suites/service-role';
+export { registerTokenScopeTests } from './suites/token-scopes';
+export { registerVisibilityTests, type RoleCase } from './suites/visibility';
+export { registerNumberLimitTests } from './suites/whole-numbers';
 export { expectGolden, expectGoldenSql } from './golden';
 export { expectSchemaKeys } from './schema-keys';
-export { contextOf } from './agent';
+export { signViewerContext } from './agent';
 export { GitClient } from './git-client';
 export type { Ran } from './git-client';
 export { serveGit } from './upstream/git-backend';

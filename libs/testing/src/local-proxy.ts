@@ -20,7 +20,7 @@ export interface LocalProxyTarget {
  * place of the signed header. Requests that the service does not accept, HEAD, and those without a valid context use
  * HTTP. Source: ADR 0199.
  */
-export function localProxy(behind: LocalProxyTarget): Server {
+export function createLocalCallProxy(behind: LocalProxyTarget): Server {
   const local = new LocalServer(
     (request) => behind.routes.local.findRoute(request),
     (error) => {

@@ -120,7 +120,11 @@ export function limitNodeOf(plan: PlanNode): PlanNode {
 }
 
 /** The number of a table's rows that an executed plan read, kept or not. */
-export function readRows(plan: PlanNode, table: string, isCounted: (node: PlanNode) => boolean = () => true): number {
+export function countReadRows(
+  plan: PlanNode,
+  table: string,
+  isCounted: (node: PlanNode) => boolean = () => true,
+): number {
   return nodesOf(plan)
     .filter((node) => node['Relation Name'] === table && isCounted(node))
     .map((node) => ((node['Actual Rows'] ?? 0) + (node['Rows Removed by Filter'] ?? 0)) * (node['Actual Loops'] ?? 1))

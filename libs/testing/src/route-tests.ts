@@ -13,7 +13,7 @@ const ROOT = resolve(__dirname, '../../..');
 const seen = new Map<string, Set<string>>();
 
 /** Records that the running test called this endpoint. Calls before the first test are set-up and do not count. */
-export function noteRoute({ method, path }: Pick<EndpointRecord, 'method' | 'path'>): void {
+export function recordTestedRoute({ method, path }: Pick<EndpointRecord, 'method' | 'path'>): void {
   const test = stateOfJest()?.currentTestName;
   if (test === undefined) return;
   const route = `${method} ${path}`;
@@ -21,7 +21,7 @@ export function noteRoute({ method, path }: Pick<EndpointRecord, 'method' | 'pat
 }
 
 /** Writes the counts of this spec for the route inventory; those of its previous run are replaced. */
-export function writeRouteTests(service: ProcessName): void {
+export function writeRouteTestCounts(service: ProcessName): void {
   const path = stateOfJest()?.testPath;
   if (path === undefined || seen.size === 0) return;
   const spec = relative(ROOT, path).replaceAll('\\', '/');

@@ -30,7 +30,11 @@ interface SeededOptions extends Omit<TestAppOptions, 'databaseUrl'> {
  * Starts a service with a database and a seeded directory. `settings` are those of the service itself, without those of
  * database, events, jobs and instance.
  */
-export async function startSeeded({ migrations, settings = [], ...options }: SeededOptions): Promise<SeededService> {
+export async function startSeededService({
+  migrations,
+  settings = [],
+  ...options
+}: SeededOptions): Promise<SeededService> {
   const { url, drop } = await testDatabase(options.service, migrations);
   const own: TestAppOptions = {
     ...options,

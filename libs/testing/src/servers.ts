@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
 /** Address of one of the servers that `tools/jest/global-setup.cjs` started. */
-export function testServer(variable: 'TEST_POSTGRES_URL' | 'TEST_NATS_URL'): string {
+export function testServerUrl(variable: 'TEST_POSTGRES_URL' | 'TEST_NATS_URL'): string {
   const url = process.env[variable];
   if (!url) throw new Error(`${variable} is not set: run this test with a jest.config.cjs of the repository`);
   return url;
@@ -14,7 +14,7 @@ export function testServer(variable: 'TEST_POSTGRES_URL' | 'TEST_NATS_URL'): str
 
 /** The nats-server of the whole test run. Use stream and subject names of your own, or a private server (`startNats`). */
 export function testNats(): Promise<{ readonly url: string }> {
-  return Promise.resolve({ url: testServer('TEST_NATS_URL') });
+  return Promise.resolve({ url: testServerUrl('TEST_NATS_URL') });
 }
 
 /**

@@ -4,7 +4,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterEach, describe, it } from 'node:test';
-import { problemsOf } from '../citations.mjs';
+import { citationProblemsIn } from '../citations.mjs';
 
 const PAGES = {
   'docs/adr/0040-levels.md': '# 0040 Levels\n',
@@ -31,7 +31,7 @@ function problemsWith(files) {
     mkdirSync(dirname(join(root, name)), { recursive: true });
     writeFileSync(join(root, name), text);
   }
-  return problemsOf(root);
+  return citationProblemsIn(root);
 }
 
 /** @param {string} comment */

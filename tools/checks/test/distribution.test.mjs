@@ -3,12 +3,12 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import {
   compareWithExceptions,
-  parseSchema,
+  parseSchemaKeys,
   schemaViolations,
   statementViolations,
   unplacedTables,
 } from '../distribution.mjs';
-import { parsePlan } from '../distribution-plan.mjs';
+import { parseDistributionPlan } from '../distribution-plan.mjs';
 
 const PAGE = `
 | Service on one server | Reason |
@@ -30,7 +30,7 @@ const PAGE = `
 |---|---|---|
 | \`directory_*\` | reference | nothing |
 `;
-const plan = parsePlan(PAGE);
+const plan = parseDistributionPlan(PAGE);
 
 /** A schema without violations. */
 const SCHEMA = `nests
@@ -59,7 +59,7 @@ directory_users
   required id
   primary key pk_directory_users (id)
 `;
-const schema = parseSchema(SCHEMA);
+const schema = parseSchemaKeys(SCHEMA);
 
 /** Changes of the schema with the one violation that they cause. @type {[from: string, to: string, problem: RegExp][]} */
 const BAD_RULES = [
@@ -89,14 +89,14 @@ describe('a schema', () => {
   for (const [from, to, problem] of BAD_RULES)
     it(`with ${to.split('\n')[0]} is refused`, () => {
       assert.ok(SCHEMA.includes(from));
-      const found = schemaViolations(plan, 'nests', parseSchema(SCHEMA.replace(from, to)));
+      const found = schemaViolations(plan, 'nests', parseSchemaKeys(SCHEMA.replace(from, to)));
       assert.equal(found.length, 1);
       assert.match(found[0]?.text ?? '', problem);
     });
 
   it('has only tables that the page names, and the page names only tables', () => {
     assert.deepEqual(unplacedTables(plan, 'nests', schema), []);
-    const changed = parseSchema(SCHEMA.replace('queue\n', 'feathers\n'));
+    const changed = parseSchemaKeys(SCHEMA.replace('queue\n', 'feathers\n'));
     assert.deepEqual(unplacedTables(plan, 'nests', changed), [
       'nests: feathers has no key in docs/scaling.md',
       'nests: docs/scaling.md names queue, which is no table',
@@ -108,7 +108,7 @@ describe('the page', () => {
   it('names services on one server', () => assert.deepEqual([...plan.whole], ['small']));
 
   it('is refused with a key that is no column, and with two rows of a table', () => {
-    const { problems } = parsePlan(
+    const { problems } = parseDistributionPlan(
       `### nests\n\n| Table | Key |\n|---|---|\n| \`nests\` | with its tree |\n| \`eggs\`, \`eggs\` | local |\n`,
     );
     assert.deepEqual(problems, [
@@ -163,11 +163,11 @@ describe('a statement passes', () => {
 
 describe('an exception', () => {
   const violations = [
-    ...schemaViolations(plan, 'nests', parseSchema(SCHEMA.replace('pk_nests (tree_id; id)', 'pk_nests (id)'))),
+    ...schemaViolations(plan, 'nests', parseSchemaKeys(SCHEMA.replace('pk_nests (tree_id; id)', 'pk_nests (id)'))),
     ...statementViolations(plan, 'nests', schema, [{ name: 'hot', sql: 'select * from nests where id = $1' }]),
   ];
   /** @param {string} rows */
-  const compared = (rows) => compareWithExceptions(violations, parsePlan(rows).exceptions);
+  const compared = (rows) => compareWithExceptions(violations, parseDistributionPlan(rows).exceptions);
   const RULES = '| Rules | Cost |\n|---|---|\n';
   const STATEMENTS = '| Statements | Tables | Cost |\n|---|---|---|\n';
 

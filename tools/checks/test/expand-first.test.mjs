@@ -1,7 +1,7 @@
 /** Migrations that break the previous release are caught; those that expand first, or name the reason, are not. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { migrationsOf, violationsOf } from '../expand-first.mjs';
+import { migrationsOf, migrationViolationsOf } from '../expand-first.mjs';
 
 /**
  * A file with one migration.
@@ -26,7 +26,8 @@ export class Change${number} implements MigrationInterface {
 }
 `;
 /** @param {string[]} texts @param {string | null} [release] */
-const violations = (texts, release = '0.2.0') => violationsOf(texts.flatMap(migrationsOf), 1767225600001, release);
+const violations = (texts, release = '0.2.0') =>
+  migrationViolationsOf(texts.flatMap(migrationsOf), 1767225600001, release);
 
 /** Statements that the code of the previous release does not survive. @type {[sql: string, problem: RegExp][]} */
 const BAD = [

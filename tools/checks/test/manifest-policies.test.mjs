@@ -4,7 +4,7 @@ import { before, describe, it } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { parseAllDocuments } from 'yaml';
 import { canRender, renderOverlay } from '../kustomize.mjs';
-import { policyProblems } from '../manifest-policies.mjs';
+import { manifestProblems } from '../manifest-policies.mjs';
 
 const overlay = fileURLToPath(new URL('../../../deploy/overlays/production', import.meta.url));
 /**
@@ -172,7 +172,7 @@ describe('the production overlay', { skip: canRender() ? false : 'kubectl is not
   const objects = () => parseAllDocuments(rendered).map((document) => document.toJS());
 
   it('keeps all rules', () => {
-    assert.deepEqual(policyProblems(objects()), []);
+    assert.deepEqual(manifestProblems(objects()), []);
   });
 
   for (const [kind, name, change, problem] of FAULTS)
@@ -182,7 +182,7 @@ describe('the production overlay', { skip: canRender() ? false : 'kubectl is not
       assert.ok(object, `there is no ${kind} ${name}`);
       const pod = object.spec?.template?.spec;
       change(object, pod, pod?.containers[0]);
-      const found = policyProblems(all);
+      const found = manifestProblems(all);
       assert.ok(
         found.some((text) => problem.test(text)),
         `not caught: ${found.join('; ')}`,

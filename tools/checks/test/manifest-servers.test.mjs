@@ -8,8 +8,8 @@ import { before, describe, it } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { parse, parseAllDocuments } from 'yaml';
 import { canRender, renderOverlay } from '../kustomize.mjs';
-import { busProblems, DATABASE_CA, serverProblems } from '../manifest-servers.mjs';
-import { policyProblems } from '../manifest-policies.mjs';
+import { busProblems, DATABASE_CA, serverManifestProblems } from '../manifest-servers.mjs';
+import { manifestProblems } from '../manifest-policies.mjs';
 
 const deploy = fileURLToPath(new URL('../../../deploy', import.meta.url));
 const overlay = `${deploy}/overlays/production-with-servers`;
@@ -103,7 +103,7 @@ describe('the overlay with servers', { skip: canRender() ? false : 'kubectl is n
 
   it('keeps all rules, with a cluster and a backup for each service', () => {
     const all = objects();
-    assert.deepEqual([...policyProblems(all), ...serverProblems(all)], []);
+    assert.deepEqual([...manifestProblems(all), ...serverManifestProblems(all)], []);
     for (const kind of ['Cluster', 'ScheduledBackup']) assert.equal(all.filter((one) => one.kind === kind).length, 5);
   });
 
@@ -142,7 +142,7 @@ describe('the overlay with servers', { skip: canRender() ? false : 'kubectl is n
       const object = all.find((one) => one.kind === kind && one.metadata.name === name);
       assert.ok(object, `there is no ${kind} ${name}`);
       change(object.spec, object);
-      const found = serverProblems(all);
+      const found = serverManifestProblems(all);
       assert.ok(
         found.some((text) => problem.test(text)),
         `not caught: ${found.join('; ')}`,

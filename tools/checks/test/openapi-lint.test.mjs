@@ -6,7 +6,12 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { describe, it } from 'node:test';
-import { openSchemas, problemsOf, problemsOfNames, problemsOfOpenSchemas } from '../openapi-lint.mjs';
+import {
+  findOpenAnswerSchemas,
+  lintOpenApiDocument,
+  missingDescriptionProblems,
+  problemsOfOpenSchemas,
+} from '../openapi-lint.mjs';
 
 const DOCUMENT = readFileSync(new URL('../../../apps/gateway/openapi.json', import.meta.url), 'utf8');
 const LIST = '/api/v4/todos';
@@ -15,7 +20,7 @@ const LIST = '/api/v4/todos';
 async function problemsAfter(change) {
   const document = JSON.parse(DOCUMENT);
   change(document.paths[LIST].get, document);
-  return (await problemsOf(JSON.stringify(document))).join('\n');
+  return (await lintOpenApiDocument(JSON.stringify(document))).join('\n');
 }
 
 describe('the linter of the OpenAPI document', () => {
@@ -58,11 +63,11 @@ describe('names without a description', () => {
     },
   };
   it('are reported unless they are listed, and so are needless entries of the list', () => {
-    assert.deepEqual(problemsOfNames(document, ['hue', 'id']), [
+    assert.deepEqual(missingDescriptionProblems(document, ['hue', 'id']), [
       'shape: has no description (about)',
       'id: is in plain-names.txt, but has a description',
     ]);
-    assert.deepEqual(problemsOfNames(document, ['hue', 'shape']), []);
+    assert.deepEqual(missingDescriptionProblems(document, ['hue', 'shape']), []);
   });
 });
 
@@ -88,7 +93,7 @@ describe('answers without a schema', () => {
     it(`include ${name}`, () => {
       const { components } = structuredClone(document);
       change(components.schemas);
-      assert.ok(openSchemas({ components, paths: {} }).includes(at));
+      assert.ok(findOpenAnswerSchemas({ components, paths: {} }).includes(at));
     });
   }
 });

@@ -1,13 +1,15 @@
 /** The check of docs/routes.tsv: each of its rules finds a violation. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { problemsOfInventory } from '../routes.mjs';
+import { routeInventoryProblems } from '../routes.mjs';
 
 const HEAD = 'service issue tag method path operation success auth paging requirement note';
 const PINS = 'package packages base GET /pins listPins 200 user offset to_come -';
 /** @param {...string} rows */
 const problemsOf = (...rows) =>
-  problemsOfInventory(`${[HEAD, ...rows].map((row) => row.replaceAll(' ', '\t').replaceAll('_', ' ')).join('\n')}\n`);
+  routeInventoryProblems(
+    `${[HEAD, ...rows].map((row) => row.replaceAll(' ', '\t').replaceAll('_', ' ')).join('\n')}\n`,
+  );
 
 describe('the inventory of routes', () => {
   it('may contain rows in order', () => {
@@ -35,5 +37,5 @@ describe('the inventory of routes', () => {
   }
 
   it('has these columns', () =>
-    assert.match(problemsOfInventory('service\n').join(), /the columns are not service, issue/));
+    assert.match(routeInventoryProblems('service\n').join(), /the columns are not service, issue/));
 });

@@ -4,9 +4,14 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterEach, describe, it } from 'node:test';
-import { misplacedEntities, tableOwners, unnamedAttachments, violationsOf as ownershipOf } from '../table-owners.mjs';
+import {
+  misplacedEntities,
+  tableOwners,
+  unnamedAttachments,
+  tableOwnershipViolations as ownershipOf,
+} from '../table-owners.mjs';
 import { DISTRICTS } from '../districts.mjs';
-import { roomViolationsOf, violationsOf as circlesOf } from '../wings.mjs';
+import { importCirclesBetweenFolders, wingViolationsOf as circlesOf } from '../wings.mjs';
 
 /** @type {string[]} */
 const folders = [];
@@ -42,7 +47,7 @@ describe('owners of tables', () => {
     ['updates through a builder', 'tx.manager.createQueryBuilder().update(Nest).set(part).execute();'],
     ['deletes through a builder', 'tx.manager.createQueryBuilder().delete().from(Nest).execute();'],
     ['declares a collection of it', "const nests = defineCollection(Nest, { within: 'birdId' });"],
-    ['attaches it', "const attached = attachedTo({ table: 'nests', project: 'project_id' });"],
+    ['attaches it', "const attached = declareAttachedTable({ table: 'nests', project: 'project_id' });"],
   ];
   for (const [name, text] of refused) {
     it(`refuses another wing that ${name}`, () => {
@@ -53,10 +58,10 @@ describe('owners of tables', () => {
 
   it('refuses an attachment that its wing does not name', () => {
     const files = {
-      'nests/nest-removal.ts': "export const attachedNests = attachedTo({ table: 'nests' });",
-      'birds/bird-removal.ts': "export const attachedBirds = attachedTo({ table: 'birds' });",
+      'nests/nest-removal.ts': "export const attachedNests = declareAttachedTable({ table: 'nests' });",
+      'birds/bird-removal.ts': "export const attachedBirds = declareAttachedTable({ table: 'birds' });",
       'birds/birds.module.ts': '@Attaches(attachedBirds, attachedNests) export class BirdsModule {}',
-      'eggs/egg-removal.ts': "export const attachedEggs = attachedTo({ table: 'eggs' });",
+      'eggs/egg-removal.ts': "export const attachedEggs = declareAttachedTable({ table: 'eggs' });",
       'eggs/egg.kind.ts': 'export const eggKind = { attached: [attachedEggs] };',
     };
     const [sentence = '', ...more] = unnamedAttachments(createService(files));
@@ -65,7 +70,10 @@ describe('owners of tables', () => {
   });
 
   it('refuses an attachment whose table no text names', () => {
-    const files = { 'nests/nest.entity.ts': NEST, 'nests/nest-removal.ts': 'attachedTo({ table, project: x });' };
+    const files = {
+      'nests/nest.entity.ts': NEST,
+      'nests/nest-removal.ts': 'declareAttachedTable({ table, project: x });',
+    };
     assert.match(ownershipOf(createService(files)).join('\n'), /writes a table without naming it in the text/);
   });
 
@@ -216,7 +224,7 @@ describe('districts', () => {
 describe('rooms', () => {
   it('of a library use each other without a circle', () => {
     const files = { 'sql/row.ts': "import '../work/tx';", 'work/tx.ts': "import type { Row } from '../sql/row';" };
-    assert.match(roomViolationsOf(createService(files)).join('\n'), /sql, work use each other/);
-    assert.deepEqual(roomViolationsOf(createService({ ...files, 'sql/row.ts': '' })), []);
+    assert.match(importCirclesBetweenFolders(createService(files)).join('\n'), /sql, work use each other/);
+    assert.deepEqual(importCirclesBetweenFolders(createService({ ...files, 'sql/row.ts': '' })), []);
   });
 });

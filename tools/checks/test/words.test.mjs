@@ -1,10 +1,10 @@
 /** The check of words finds riddles in comments and names, and leaves code, quotes and terms of the trade alone. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { findingsIn } from '../words.mjs';
+import { wordFindingsIn } from '../words.mjs';
 
 /** @param {string} source */
-const reportedWordsIn = (source) => findingsIn('nest.ts', source).map(({ text }) => text);
+const reportedWordsIn = (source) => wordFindingsIn('nest.ts', source).map(({ text }) => text);
 
 describe('words', () => {
   /** @type {[name: string, source: string][]} */

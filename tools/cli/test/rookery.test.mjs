@@ -9,11 +9,11 @@ import pg from 'pg';
 import { WITHOUT_RATES } from '../../processes/environment.mjs';
 import { startEstate } from '../../processes/estate.mjs';
 import { freePort } from '../../processes/process-records.mjs';
-import { sharedTemporary } from '../../servers/postgres-files.mjs';
+import { sharedTemporaryFolder } from '../../servers/postgres-files.mjs';
 import { databaseFindings, diskFinding, gitFinding, nodeFinding } from '../doctor.mjs';
 
 const ROOKERY = fileURLToPath(new URL('../rookery.mjs', import.meta.url));
-const dataDir = mkdtempSync(join(sharedTemporary(), 'rookery-cli-'));
+const dataDir = mkdtempSync(join(sharedTemporaryFolder(), 'rookery-cli-'));
 /** @type {import('../../processes/estate.mjs').Estate} */
 let estate;
 

@@ -5,7 +5,7 @@
  *
  * @import { NatsConnection } from 'nats'
  * @import { NatsServer } from '../../servers/nats.mjs'
- * @import { Client, Person } from '../client.mjs'
+ * @import { DrillClient, Person } from '../client.mjs'
  * @typedef {{ person: Person, group: number, project: number }} TargetData
  * @typedef {TargetData & { before: Record<string, unknown[]> }} TargetDataBefore
  */
@@ -20,7 +20,7 @@ const DELETIONS = ['identity.user.deleted.v1', 'identity.project.deleted.v1', 'i
 /**
  * Runs the drill. Returns numbers of `attempts`, of successful ones (`through`), of `refused` effects of forged events,
  * and of `lost` resources. `wrong` is the number of violations.
- * @param {Client} client
+ * @param {DrillClient} client
  */
 export async function run(client) {
   const drill = new BusDoor(client);
@@ -41,7 +41,7 @@ class BusDoor {
   /** @type {NatsConnection | undefined} */
   operator;
 
-  /** @param {Client} client */
+  /** @param {DrillClient} client */
   constructor(client) {
     this.client = client;
     this.nats = /** @type {NatsServer} */ (client.estate.nats);

@@ -4,7 +4,7 @@
  * The callers get answers, refusals of pages that are too heavy, or refusals after waiting too long in the queue.
  * Source: reference reliability 6.3.
  *
- * @import { Client, Person } from '../client.mjs'
+ * @import { DrillClient, Person } from '../client.mjs'
  */
 import { get } from 'node:http';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -21,7 +21,7 @@ const EXPECTED = [200, 400, 429];
 /**
  * Runs the drill. Returns `statuses` of the callers and the number of answers to other users (`innocent`). `wrong` is
  * the number of violations in both.
- * @param {Client} client
+ * @param {DrillClient} client
  */
 export async function run(client) {
   const drill = new CostlySearches(client);
@@ -45,7 +45,7 @@ class CostlySearches {
   /** @type {Person[]} */
   innocents = [];
 
-  /** @param {Client} client */
+  /** @param {DrillClient} client */
   constructor(client) {
     this.client = client;
   }

@@ -4,9 +4,9 @@
  * feed or e-mail. Half of the rounds hold nothing back: there the effect races with the copy. Source: ADR 0042, 0171; reference
  * reliability 4.2 (7).
  *
- * @import { Client, Person } from '../client.mjs'
- * @typedef {(client: Client, project: number, person: Person) => Promise<unknown>} RevokeAccess
- * @typedef {{ prepare(client: Client, project: number, people: Person[]): unknown, take: RevokeAccess,
+ * @import { DrillClient, Person } from '../client.mjs'
+ * @typedef {(client: DrillClient, project: number, person: Person) => Promise<unknown>} RevokeAccess
+ * @typedef {{ prepare(client: DrillClient, project: number, people: Person[]): unknown, take: RevokeAccess,
  *   visibility?: string, internal?: boolean }} RevocationWay
  */
 import { setTimeout as delay } from 'node:timers/promises';
@@ -49,7 +49,7 @@ const WAYS = {
 /**
  * Runs the drill. `notified` counts notifications of users who kept their access. `wrong` counts those of users who
  * lost it.
- * @param {Client} client
+ * @param {DrillClient} client
  */
 export async function run(client) {
   const drill = new HeldCopy(client);
@@ -66,7 +66,7 @@ export async function run(client) {
 class HeldCopy {
   facts = { rounds: 0, notified: 0, wrong: 0, examples: /** @type {string[]} */ ([]) };
 
-  /** @param {Client} client */
+  /** @param {DrillClient} client */
   constructor(client) {
     this.client = client;
     this.estate = client.estate;

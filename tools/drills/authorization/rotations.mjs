@@ -3,8 +3,8 @@
  * are refused as documented, and no other user is affected, even while the first rotation hangs in the database.
  * Source: reference identity-and-import 4.8.
  *
- * @import { Answer, Client, Person } from '../client.mjs'
- * @typedef {(client: Client, owner: Person) => Promise<{ id: number, path: string, token: string }>} CreateToken
+ * @import { Answer, DrillClient, Person } from '../client.mjs'
+ * @typedef {(client: DrillClient, owner: Person) => Promise<{ id: number, path: string, token: string }>} CreateToken
  */
 import pg from 'pg';
 import { until } from '../client.mjs';
@@ -53,7 +53,7 @@ const WAYS = {
 /**
  * Runs the drill. Returns `statuses` of the rotations and the number of answers to other users (`innocent`). `wrong` is
  * the number of violations in both.
- * @param {Client} client
+ * @param {DrillClient} client
  */
 export async function run(client) {
   const drill = new RotationDrill(client);
@@ -85,7 +85,7 @@ class RotationDrill {
   /** Tokens of the other users. @type {string[][]} */
   innocents = [];
 
-  /** @param {Client} client */
+  /** @param {DrillClient} client */
   constructor(client) {
     this.client = client;
     const connectionString = client.estate.databases['identity'];

@@ -2,7 +2,7 @@
  * The mail server stalls while e-mails wait that were already taken from the queue; meanwhile their content becomes
  * confidential. Users who may no longer read it get no e-mail. Source: ADR 0171; reference work-tracking 8.5.
  *
- * @import { Client } from '../client.mjs'
+ * @import { DrillClient } from '../client.mjs'
  * @typedef {{ code?: number, text?: string }} Refusal
  * @typedef {{ to: string[], head: string, id: string | undefined, at: number }} Message
  * @typedef {{ answer(stage: 'rcpt' | 'data', address: string): Refusal | 'drop' | null | false, messages: Message[],
@@ -20,7 +20,7 @@ const OUTSIDERS = 14;
 
 /**
  * Ways to make an open text readable for members only.
- * @type {Record<string, (client: Client, project: number) => Promise<unknown>>}
+ * @type {Record<string, (client: DrillClient, project: number) => Promise<unknown>>}
  */
 const WAYS = {
   confidential: (client, project) =>
@@ -36,7 +36,7 @@ export async function prepare() {
 
 /**
  * Runs the drill. `notified` is the number of notified members. `wrong` is the number of other users who were notified.
- * @param {Client} client
+ * @param {DrillClient} client
  * @param {{ server: StallingServer }} prepared
  */
 export async function run(client, { server }) {
@@ -52,8 +52,8 @@ export async function run(client, { server }) {
 }
 
 /**
- * @param {Client} client
- * @param {{ name: string, way: (client: Client, project: number) => Promise<unknown>, server: StallingServer,
+ * @param {DrillClient} client
+ * @param {{ name: string, way: (client: DrillClient, project: number) => Promise<unknown>, server: StallingServer,
  *   database: pg.Client }} round
  * @param {{ rounds: number, notified: number, dropped: number, wrong: number, examples: string[] }} facts
  */

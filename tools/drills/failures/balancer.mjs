@@ -4,14 +4,14 @@
  * @import { ServiceProcess } from '../../processes/service-process.mjs'
  */
 import { setTimeout as delay } from 'node:timers/promises';
-import { Proxy } from './proxy.mjs';
+import { FaultInjectingProxy } from './proxy.mjs';
 
 /** Interval of the readiness checks. Units: ms. */
 const CHECK_MS = 250;
 /** Checks without an answer after which a replica counts as not ready, as in Kubernetes; a busy machine may miss one. */
 const UNANSWERED = 3;
 
-export class Balancer extends Proxy {
+export class Balancer extends FaultInjectingProxy {
   /** @type {ServiceProcess[]} */
   #replicas = [];
   /** @type {Set<ServiceProcess>} */

@@ -3,7 +3,7 @@
  * of one comment. No recipient is delayed because of another one, and names and titles cannot inject headers.
  * Source: docs/reference/reliability.md 2.7.
  *
- * @import { Client, Person } from '../client.mjs'
+ * @import { DrillClient, Person } from '../client.mjs'
  * @import { StallingServer } from '../authorization/stalled-mail.mjs'
  * @typedef {Pick<Person, 'id' | 'username' | 'email'>} Recipient
  */
@@ -31,7 +31,7 @@ const AGAIN_WITHIN_MS = 120_000;
  * Runs the drill. `calmMs` is the duration without faults, `slowestInnocentMs` that of unaffected recipients. `late`,
  * `missing` (also those with two message ids) and `attacked` (with a foreign header) are counts. `wrong` is the number
  * of violations.
- * @param {Client} client
+ * @param {DrillClient} client
  * @param {{ server: StallingServer }} prepared
  */
 export async function run(client, { server }) {
@@ -124,7 +124,7 @@ function faultOfRecipient(index) {
   return place < (DROPPED + DEFERRED + UNKNOWN) / 10 ? 'unknown' : 'none';
 }
 
-/** @param {Client} client */
+/** @param {DrillClient} client */
 async function createRecipients(client) {
   /** @type {Recipient[]} */
   const people = [];
@@ -146,7 +146,7 @@ async function createRecipients(client) {
 
 /**
  * Counts of e-mails by state.
- * @param {Client} client
+ * @param {DrillClient} client
  * @param {number} noteId
  * @returns {Promise<Record<string, number>>}
  */

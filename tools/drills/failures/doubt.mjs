@@ -5,13 +5,13 @@
  * that rotate their own token thus receive the new one.
  * Source: docs/reference/reliability.md 5.
  *
- * @import { Client, Person } from '../client.mjs'
+ * @import { DrillClient, Person } from '../client.mjs'
  */
 import { randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import { EVERY_MAIL, WITHOUT_RATES } from '../../processes/environment.mjs';
-import { Ledger } from '../ledger.mjs';
-import { Proxy } from './proxy.mjs';
+import { NoteLedger } from '../ledger.mjs';
+import { FaultInjectingProxy } from './proxy.mjs';
 
 /** Proportion of commits whose answer is lost. */
 const PART = 0.05;
@@ -31,7 +31,7 @@ export async function prepare() {
  * Runs the drill. Returns the `statuses` of answers, and the numbers of `cut` commits and of stored writes that callers
  * were `invited` to repeat. `namedInDoubt` counts idempotent writes with an unknown outcome. `misnamed` counts those
  * whose last answer did not describe the only stored resource. `wrong` is the number of violations.
- * @param {Client} client
+ * @param {DrillClient} client
  */
 export async function run(client) {
   const facts = {
@@ -47,7 +47,7 @@ export async function run(client) {
     /** @type {string[]} */
     examples: [],
   };
-  const ledger = new Ledger(client);
+  const ledger = new NoteLedger(client);
   await ledger.prepare();
   const verdict = await withProxiedDatabase(client, 'collaboration', async (proxy) => {
     /** @type {string[]} */
@@ -80,8 +80,8 @@ export async function run(client) {
 }
 
 /**
- * @param {Ledger} ledger
- * @param {Proxy} proxy
+ * @param {NoteLedger} ledger
+ * @param {FaultInjectingProxy} proxy
  */
 async function writeNamedNotes(ledger, proxy) {
   cutAtCommits(proxy, NAMED_PART);
@@ -96,7 +96,7 @@ async function writeNamedNotes(ledger, proxy) {
 
 /**
  * Users rotate the token that authenticates the request.
- * @param {Client} client
+ * @param {DrillClient} client
  * @param {Person[]} people
  */
 async function rotateNamedTokens(client, people) {
@@ -124,7 +124,7 @@ async function rotateNamedTokens(client, people) {
 
 /**
  * Cuts the connection at a proportion of the commits, after the server has executed them.
- * @param {Proxy} proxy
+ * @param {FaultInjectingProxy} proxy
  * @param {number} part
  */
 function cutAtCommits(proxy, part) {
@@ -134,9 +134,9 @@ function cutAtCommits(proxy, part) {
 /**
  * Runs `use` while a service reaches its database through a proxy.
  * @template T
- * @param {Client} client
+ * @param {DrillClient} client
  * @param {string} service
- * @param {(proxy: Proxy) => Promise<T>} use
+ * @param {(proxy: FaultInjectingProxy) => Promise<T>} use
  * @returns {Promise<T>}
  */
 async function withProxiedDatabase(client, service, use) {
@@ -144,7 +144,7 @@ async function withProxiedDatabase(client, service, use) {
   const name = `DATABASE_URL_${service.toUpperCase()}`;
   const direct = process.env[name] ?? '';
   const { hostname: host, port } = new URL(direct);
-  const proxy = await new Proxy(() => ({ host, port: Number(port) })).listen(0);
+  const proxy = await new FaultInjectingProxy(() => ({ host, port: Number(port) })).listen(0);
   const url = new URL(direct);
   url.host = `127.0.0.1:${proxy.port}`;
   url.searchParams.delete('host');

@@ -5,9 +5,9 @@
  * @typedef {(text: string, values?: unknown[]) => Promise<unknown>} RunStatement
  */
 import pg from 'pg';
-import { databaseRights, nameOf } from '../../servers/databases.mjs';
+import { databaseRights, databaseNameOf } from '../../servers/databases.mjs';
 
-export class Dump {
+export class DatabaseDump {
   /**
    * @param {Estate} estate
    * @param {string} service
@@ -15,7 +15,7 @@ export class Dump {
   constructor(estate, service) {
     this.estate = estate;
     this.service = service;
-    this.live = nameOf(service);
+    this.live = databaseNameOf(service);
     this.kept = `dump_${this.live}`;
   }
 

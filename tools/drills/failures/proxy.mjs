@@ -7,7 +7,7 @@
  */
 import { connect, createServer } from 'node:net';
 
-export class Proxy {
+export class FaultInjectingProxy {
   /** @type {Set<SocketPair>} */
   #pairs = new Set();
   /** Whether new connections are silent, too. */

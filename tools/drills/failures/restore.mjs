@@ -3,7 +3,7 @@
  * the data that the restore itself removes, no data is lost or duplicated, no user gains access to data of others, no id of
  * a lost resource is assigned again, and no two notes share a Message-ID. Source: docs/reference/reliability.md 4.5, 2.6.
  *
- * @import { Client, Person } from '../client.mjs'
+ * @import { DrillClient, Person } from '../client.mjs'
  * @typedef {{ people: Person[], groups: number[], projects: number[] }} LostData
  */
 import { execFile } from 'node:child_process';
@@ -13,9 +13,9 @@ import { promisify } from 'node:util';
 import pg from 'pg';
 import { EVERY_MAIL, WITHOUT_RATES } from '../../processes/environment.mjs';
 import { until } from '../client.mjs';
-import { Ledger } from '../ledger.mjs';
+import { NoteLedger } from '../ledger.mjs';
 import { MailFiles } from '../mail-files.mjs';
-import { Dump } from './dump.mjs';
+import { DatabaseDump } from './dump.mjs';
 
 const ROOKERY = fileURLToPath(new URL('../../cli/rookery.mjs', import.meta.url));
 /** Age of the restored state. Units: ms. */
@@ -43,7 +43,7 @@ export async function prepare() {
 
 /**
  * Runs the drill. Returns the figures of both rounds. `wrong` is the number of violations.
- * @param {Client} client
+ * @param {DrillClient} client
  * @param {unknown} _prepared
  * @param {{ spanMs?: number }} [options]
  */
@@ -64,7 +64,7 @@ class RestoreDrill {
   wrong = 0;
   /** @type {string[]} */
   examples = [];
-  /** @type {Ledger[]} */
+  /** @type {NoteLedger[]} */
   #ledgers = [];
   /** @type {Person | undefined} */
   eve;
@@ -74,14 +74,14 @@ class RestoreDrill {
   vaults = [];
 
   /**
-   * @param {Client} client
+   * @param {DrillClient} client
    * @param {number} spanMs
    */
   constructor(client, spanMs) {
     this.client = client;
     this.spanMs = spanMs;
     this.estate = client.estate;
-    this.people = new Ledger(client);
+    this.people = new NoteLedger(client);
   }
 
   /** @param {string} text */
@@ -107,7 +107,7 @@ class RestoreDrill {
 
   /** @param {string} name */
   #createLedger(name) {
-    const ledger = new Ledger(this.client);
+    const ledger = new NoteLedger(this.client);
     ledger.seed = `${this.client.seed}-${name}`;
     ledger.adopt(this.people);
     this.#ledgers.push(ledger);
@@ -129,7 +129,7 @@ class RestoreDrill {
 
   /** Restores the database of identity. Returns the figures of the round. */
   async identity() {
-    const dump = new Dump(this.estate, 'identity');
+    const dump = new DatabaseDump(this.estate, 'identity');
     const ledger = this.#createLedger('identity');
     ledger.write(RATE);
     await delay(1000);
@@ -276,7 +276,7 @@ class RestoreDrill {
     /** @type {number[]} */
     const doomed = [];
     for (let index = 0; index < DOOMED; index += 1) doomed.push(await this.client.projectWithIssue(`doomed${index}`));
-    const dump = new Dump(this.estate, 'collaboration');
+    const dump = new DatabaseDump(this.estate, 'collaboration');
     const before = this.#createLedger('before');
     before.write(RATE);
     await delay(4000);
@@ -323,7 +323,7 @@ class RestoreDrill {
 
   /**
    * @param {string} name
-   * @param {Ledger} ledger
+   * @param {NoteLedger} ledger
    */
   async #verifyLedger(name, ledger) {
     const { examples, ...verdict } = await ledger.check();

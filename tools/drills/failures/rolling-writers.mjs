@@ -2,15 +2,15 @@
  * Clients that write one after the other while processes are restarted: notes over a connection that stays open, pushes by
  * git, and uploads of packages.
  *
- * @import { Client } from '../client.mjs'
+ * @import { DrillClient } from '../client.mjs'
  * @typedef {[outcome: number | string, text: string]} WriteResult an HTTP status, `pushed`, or another word
  */
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { Agent, request } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { send, sha256, uploadOf } from '../packages/registry-requests.mjs';
-import { git, urlOf } from '../repositories/git.mjs';
+import { sendUpload, sha256, uploadOf } from '../packages/registry-requests.mjs';
+import { git, repositoryUrlWithToken } from '../repositories/git.mjs';
 
 const NOTE_WRITERS = 8;
 const PUSHERS = 2;
@@ -34,7 +34,7 @@ export class RollingWriters {
   /** Last pushed commit and the number of pushes, by branch. @type {Map<string, { id: string, count: number }>} */
   #pushes = new Map();
 
-  /** @param {Client} client */
+  /** @param {DrillClient} client */
   constructor(client) {
     this.client = client;
   }
@@ -132,7 +132,7 @@ export class RollingWriters {
     const folder = join(this.#folder, branch);
     mkdirSync(folder);
     const { baseUrl, token } = this.client.estate;
-    const url = urlOf(baseUrl, this.project.path_with_namespace, { token });
+    const url = repositoryUrlWithToken(baseUrl, this.project.path_with_namespace, { token });
     const ready = git(folder, ['init', '--quiet', '--initial-branch', branch]);
     return async () => {
       await ready;
@@ -156,7 +156,7 @@ export class RollingWriters {
     return async () => {
       const content = Buffer.alloc(UPLOAD_BYTES, `${index} ${count} `);
       const upload = uploadOf(this.project.id, 'generic', (count += 1) * UPLOADERS + index, content);
-      const answer = await send(this.client, upload, { token: estate.token });
+      const answer = await sendUpload(this.client, upload, { token: estate.token });
       if (answer?.status === 201) this.#uploads.set(upload.fileName, sha256(content));
       return [answer?.status ?? 'cut upload', `upload: ${answer?.text ?? ''}`];
     };
@@ -165,7 +165,7 @@ export class RollingWriters {
 
 /**
  * Sends a POST. Returns status and text. Errors: those of the connection.
- * @param {Client} client
+ * @param {DrillClient} client
  * @param {string} path
  * @param {object} json
  * @param {{ agent: Agent | false, token?: string | undefined }} options

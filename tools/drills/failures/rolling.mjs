@@ -8,8 +8,8 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { PROCESSES, SERVICES, WITHOUT_RATES } from '../../processes/environment.mjs';
-import { Client, until } from '../client.mjs';
-import { Ledger } from '../ledger.mjs';
+import { DrillClient, until } from '../client.mjs';
+import { NoteLedger } from '../ledger.mjs';
 import { Balancer } from './balancer.mjs';
 import { post, RollingWriters } from './rolling-writers.mjs';
 
@@ -50,16 +50,16 @@ function requireBalancer(balancers, name) {
 /**
  * Runs the drill. Returns the number of `restarts`, writes by outcome, and reasons of answers 502 to 504. `wrong` is
  * the number of failed writes and of violations that the ledger and the writers find.
- * @param {Client} given
+ * @param {DrillClient} given
  * @param {{ server: { balancers: Balancers } }} prepared
  */
 export async function run({ estate, seed }, { server: { balancers } }) {
   const replicas = await startReplicas(estate, balancers);
   const { url } = requireBalancer(balancers, 'gateway');
-  const client = new Client(Object.create(estate, { baseUrl: { value: url } }), seed);
+  const client = new DrillClient(Object.create(estate, { baseUrl: { value: url } }), seed);
   const writers = new RollingWriters(client);
   await requestFromOtherGateway(client, writers);
-  const ledger = new Ledger(client, { mails: false });
+  const ledger = new NoteLedger(client, { mails: false });
   await ledger.prepare();
   await writers.begin();
   ledger.write(FOLLOWED);
@@ -105,7 +105,7 @@ function unavailableCountsIn(folder) {
 
 /**
  * Requests resources from one gateway right after the other created them: by id, and as a user who just became a member.
- * @param {Client} client
+ * @param {DrillClient} client
  * @param {RollingWriters} writers
  */
 async function requestFromOtherGateway(client, writers) {
@@ -127,7 +127,7 @@ async function requestFromOtherGateway(client, writers) {
 
 /**
  * Starts a second replica of each process; all of them reach each other through the balancers.
- * @param {Client['estate']} estate
+ * @param {DrillClient['estate']} estate
  * @param {Balancers} balancers
  */
 async function startReplicas(estate, balancers) {

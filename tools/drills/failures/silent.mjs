@@ -3,7 +3,7 @@
  * than the statement timeout, readiness reports the fault, and another relay takes over within ten seconds.
  * Source: docs/reference/reliability.md 2.2, 5.
  *
- * @import { Client, Person } from '../client.mjs'
+ * @import { DrillClient, Person } from '../client.mjs'
  * @import { ServiceProcess } from '../../processes/service-process.mjs'
  * @typedef {{ answers: number, unavailable: number, slowestMs: number, unreadyChecks: number }} RoundFigures
  */
@@ -11,8 +11,8 @@ import { setTimeout as delay } from 'node:timers/promises';
 import pg from 'pg';
 import { WITHOUT_RATES } from '../../processes/environment.mjs';
 import { until } from '../client.mjs';
-import { Ledger } from '../ledger.mjs';
-import { Proxy } from './proxy.mjs';
+import { NoteLedger } from '../ledger.mjs';
+import { FaultInjectingProxy } from './proxy.mjs';
 
 const READERS = 12;
 /** The statement timeout of 5 s, 2 s until the client gives up, and a margin for a busy machine. Units: ms. */
@@ -30,7 +30,7 @@ export async function prepare() {
 /**
  * Runs the drill. Returns `rounds` with figures of readers and readiness, and durations of takeovers. `wrong` is the
  * number of violations.
- * @param {Client} client
+ * @param {DrillClient} client
  */
 export async function run(client) {
   const drill = new SilenceDrill(client);
@@ -59,15 +59,15 @@ class SilenceDrill {
   isOver = false;
   faultAt = 0;
 
-  /** @param {Client} client */
+  /** @param {DrillClient} client */
   constructor(client) {
     this.client = client;
     this.estate = client.estate;
     this.direct = this.estate.databases['collaboration'] ?? '';
     this.observer = new pg.Client({ connectionString: this.direct });
-    this.ledger = new Ledger(client, { mails: false });
+    this.ledger = new NoteLedger(client, { mails: false });
     const { hostname: host, port } = new URL(this.direct);
-    this.proxy = new Proxy(() => ({ host, port: Number(port) }));
+    this.proxy = new FaultInjectingProxy(() => ({ host, port: Number(port) }));
   }
 
   async open() {
@@ -211,7 +211,7 @@ class SilenceDrill {
     const isLed = await this.#waitForLeader(way, other);
     await collaboration.start();
     if (!isLed) return this.estate.endReplica(other);
-    const ledger = new Ledger(this.client, { mails: false });
+    const ledger = new NoteLedger(this.client, { mails: false });
     ledger.seed = `${this.client.seed}-${way.replace(' ', '')}`;
     ledger.adopt(this.ledger);
     ledger.write(RATE);

@@ -5,7 +5,7 @@
  * and texts of the host. In the end no file, no database and no process has the credential of the host. Source: reference
  * identity-and-import 6.6, 6.7; reliability 8.5, 11.
  *
- * @import { Client } from '../client.mjs'
+ * @import { DrillClient } from '../client.mjs'
  * @import { History, Upstream } from './upstreams.mjs'
  * @typedef {{ id: number, project: number, seconds: number }} Import
  */
@@ -14,7 +14,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { WITHOUT_RATES } from '../../processes/environment.mjs';
-import { sharedTemporary } from '../../servers/postgres-files.mjs';
+import { sharedTemporaryFolder } from '../../servers/postgres-files.mjs';
 import { until } from '../client.mjs';
 import { CredentialSearch } from './credential-search.mjs';
 import { ImportedProject } from './imported-project.mjs';
@@ -38,14 +38,14 @@ const WITHIN_MS = 10 * 60_000;
  * The drill for a kind of upstream host.
  * @param {keyof typeof UPSTREAMS} kind
  */
-export function importsFrom(kind) {
+export function createImportDrill(kind) {
   return {
     async prepare() {
       // The doubles of hosts are in the test library.
       const { build } = await import('../../processes/build.mjs');
       await build();
       const upstream = await UPSTREAMS[kind].start();
-      const temporary = await mkdtemp(join(sharedTemporary(), 'rookery-drill-temporary-'));
+      const temporary = await mkdtemp(join(sharedTemporaryFolder(), 'rookery-drill-temporary-'));
       const close = async () => {
         await upstream.host.stop();
         await rm(temporary, { recursive: true, force: true });
@@ -60,7 +60,7 @@ export function importsFrom(kind) {
 /**
  * Runs the drill. Returns the figures of the first import and `kills` by process. `boundaries` are those between
  * stages. `wrong` is the number of violations.
- * @param {Client} client
+ * @param {DrillClient} client
  * @param {{ server: { upstream: Upstream, temporary: string } }} prepared
  */
 async function runDrill(client, { server: { upstream, temporary } }) {
@@ -101,7 +101,7 @@ class BrokenImports {
   #namespace = '';
 
   /**
-   * @param {Client} client
+   * @param {DrillClient} client
    * @param {Upstream} upstream
    */
   constructor(client, upstream) {

@@ -2,7 +2,7 @@
  * Search for the credential of an upstream host in all places that outlive an import, and in the arguments and environments
  * of processes during it. Source: reference reliability 8.5.
  *
- * @import { Client } from '../client.mjs'
+ * @import { DrillClient } from '../client.mjs'
  */
 import { readdirSync, readFileSync } from 'node:fs';
 import { open, readdir } from 'node:fs/promises';
@@ -24,7 +24,7 @@ export class CredentialSearch {
   #timer;
 
   /**
-   * @param {Client} client
+   * @param {DrillClient} client
    * @param {{ secrets: string[], address: string, folders: string[] }} given  `secrets` are the forms of the credential,
    *   `address` is a text that the database must have
    */

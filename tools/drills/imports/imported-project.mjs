@@ -1,10 +1,10 @@
 /**
  * Comparison of an imported project with the repository of the host: numbers, authors, times, texts and order.
  *
- * @import { Client } from '../client.mjs'
+ * @import { DrillClient } from '../client.mjs'
  * @import { History, Upstream } from './upstreams.mjs'
  */
-import { COMMENTS, fileOfPull, personOf, PULLS, range, timesOf } from './upstreams.mjs';
+import { COMMENTS, pullRequestFilePath, upstreamPersonOf, PULLS, range, upstreamTimestampsOf } from './upstreams.mjs';
 
 /** Every so many objects are compared completely. */
 const STEP = 41;
@@ -14,7 +14,7 @@ export class ImportedProject {
   problems = [];
 
   /**
-   * @param {Client} client
+   * @param {DrillClient} client
    * @param {Upstream} upstream
    * @param {History} history
    * @param {number} project
@@ -69,14 +69,14 @@ export class ImportedProject {
     for (let n = 0; n < holders; n += STEP) {
       const path = `/projects/${this.project}/${holder}/${n + 1}`;
       const shown = await this.client.done(200, 'GET', path);
-      this.#compareFields(shown, { title: `${title} ${n}`, description: `Text ${n}`, ...timesOf(n) }, n);
+      this.#compareFields(shown, { title: `${title} ${n}`, description: `Text ${n}`, ...upstreamTimestampsOf(n) }, n);
       const notes = (await this.#listComments(path)).filter(({ type }) => type !== 'DiffNote');
       const expected = range(COMMENTS / holders).map((k) => n + k * holders);
       if (notes.length !== expected.length) this.problems.push(`${path} has ${notes.length} notes`);
       for (const [at, k] of expected.entries())
         this.#compareFields(
           notes[at] ?? { author: {} },
-          { body: `Comment ${k}`, created_at: timesOf(k).created_at },
+          { body: `Comment ${k}`, created_at: upstreamTimestampsOf(k).created_at },
           k,
         );
     }
@@ -88,14 +88,14 @@ export class ImportedProject {
       const path = `/projects/${this.project}/merge_requests/${this.upstream.numberOfPull(n)}`;
       const sha = this.history.heads[n] ?? '';
       const shown = await this.client.done(200, 'GET', path);
-      this.#compareFields(shown, { title: `Pull ${n}`, description: `Text ${n}`, sha, ...timesOf(n) }, n);
+      this.#compareFields(shown, { title: `Pull ${n}`, description: `Text ${n}`, sha, ...upstreamTimestampsOf(n) }, n);
       const notes = (await this.#listComments(path)).filter(({ type }) => type === 'DiffNote');
       if (notes.length !== 1) this.problems.push(`${path} has ${notes.length} comments on lines`);
       const [note = { author: {} }] = notes;
       const { new_path, new_line, head_sha } = note.position ?? {};
       const line = { ...note, new_path, new_line: String(new_line), head_sha };
-      const place = { new_path: fileOfPull(n), new_line: '1', head_sha: sha };
-      this.#compareFields(line, { body: `Line ${n}`, created_at: timesOf(n).created_at, ...place }, n);
+      const place = { new_path: pullRequestFilePath(n), new_line: '1', head_sha: sha };
+      this.#compareFields(line, { body: `Line ${n}`, created_at: upstreamTimestampsOf(n).created_at, ...place }, n);
     }
   }
 
@@ -115,7 +115,7 @@ export class ImportedProject {
    * @param {number} person
    */
   #compareFields(shown, expected, person) {
-    const { login } = personOf(person);
+    const { login } = upstreamPersonOf(person);
     if (shown.author.name !== `Placeholder ${login}`) this.problems.push(`${shown.author.name} in place of ${login}`);
     for (const [field, value] of Object.entries({ ...expected, imported_from: this.upstream.importType }))
       if (shown[field] !== value) this.problems.push(`${field} is ${shown[field]} in place of ${value}`);

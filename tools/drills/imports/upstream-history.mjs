@@ -1,6 +1,6 @@
 /** Commits of the upstream repositories of the drills of imports. */
 import { spawn } from 'node:child_process';
-import { COMMITS, fileOfPull, FROM, PULLS, range } from './upstreams.mjs';
+import { COMMITS, pullRequestFilePath, FROM, PULLS, range } from './upstreams.mjs';
 
 /**
  * Adds commits to a bare repository with one commit: a long history of `main`, and on its tip one commit for each pull
@@ -18,7 +18,7 @@ export async function addHistory(upstream, bare) {
     ),
   );
   const heads = range(PULLS).map((n) =>
-    fastImportCommit(upstream.headOf(n), { n: COMMITS + n, title: `Pull ${n}`, file: fileOfPull(n) }, 'main'),
+    fastImportCommit(upstream.headOf(n), { n: COMMITS + n, title: `Pull ${n}`, file: pullRequestFilePath(n) }, 'main'),
   );
   await runWithInput('git', ['-C', bare, 'fast-import', '--quiet'], [...history, ...heads].join(''));
   const refs = ['refs/heads/main', ...range(PULLS).map((n) => upstream.headOf(n))];

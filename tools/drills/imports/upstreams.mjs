@@ -101,7 +101,7 @@ class RemoteUpstream extends AnyUpstream {
     /** @type {(list: string, objects: object[]) => void} */
     const put = (list, objects) => host['put'](repository, list, objects);
     put('labels', [{ name: 'nest', color: '00ff00', description: null }]);
-    put('milestones', [{ number: 1, title: 'Spring', state: 'open', ...timesOf(0) }]);
+    put('milestones', [{ number: 1, title: 'Spring', state: 'open', ...upstreamTimestampsOf(0) }]);
     const planned = { labels: [{ name: 'nest' }], milestone: { number: 1 } };
     /** @param {number} n */
     const issueOf = (n) => ({
@@ -109,23 +109,23 @@ class RemoteUpstream extends AnyUpstream {
       number: n + 1,
       state: 'open',
       ...planned,
-      ...timesOf(n),
+      ...upstreamTimestampsOf(n),
     });
     /** @param {number} n */
     const pullOf = (n) => ({
-      ...{ ...textsAndAuthorOf('Pull', n), number: this.numberOfPull(n), state: 'open', ...timesOf(n) },
-      head: { ref: `topic-${n}`, sha: heads[n], user: personOf(n), repo: { id: 9 } },
-      base: { ref: 'main', sha: base, user: personOf(n), repo: { id: repository['id'] } },
+      ...{ ...textsAndAuthorOf('Pull', n), number: this.numberOfPull(n), state: 'open', ...upstreamTimestampsOf(n) },
+      head: { ref: `topic-${n}`, sha: heads[n], user: upstreamPersonOf(n), repo: { id: 9 } },
+      base: { ref: 'main', sha: base, user: upstreamPersonOf(n), repo: { id: repository['id'] } },
     });
     /** @param {number} n */
     const commentOf = (n) => ({
-      ...{ id: n + 1, body: `Comment ${n}`, user: personOf(n), ...timesOf(n) },
+      ...{ id: n + 1, body: `Comment ${n}`, user: upstreamPersonOf(n), ...upstreamTimestampsOf(n) },
       html_url: `${host.url}/${name}/issues/${(n % ISSUES) + 1}#issuecomment-${n + 1}`,
     });
     /** @param {number} n */
     const lineCommentOf = (n) => ({
-      ...{ id: COMMENTS + n + 1, body: `Line ${n}`, user: personOf(n), path: fileOfPull(n) },
-      ...{ side: 'RIGHT', line: 1, commit_id: heads[n], ...timesOf(n) },
+      ...{ id: COMMENTS + n + 1, body: `Line ${n}`, user: upstreamPersonOf(n), path: pullRequestFilePath(n) },
+      ...{ side: 'RIGHT', line: 1, commit_id: heads[n], ...upstreamTimestampsOf(n) },
       pull_request_url: `${host.url}/api/v3/repos/${name}/pulls/${this.numberOfPull(n)}`,
     });
     put('issues', range(ISSUES).map(issueOf));
@@ -186,7 +186,7 @@ class ServerUpstream extends AnyUpstream {
   fill({ base, heads }) {
     const repository = { id: this.#repository['id'] };
     /** @param {number} n */
-    const person = (n) => ({ id: (n % PEOPLE) + 1, slug: personOf(n).login, name: personOf(n).login });
+    const person = (n) => ({ id: (n % PEOPLE) + 1, slug: upstreamPersonOf(n).login, name: upstreamPersonOf(n).login });
     /** @param {number} n */
     const instants = (n) => ({ createdDate: FROM + n * 60_000, updatedDate: FROM + n * 60_000 });
     /** @param {number} n */
@@ -203,7 +203,7 @@ class ServerUpstream extends AnyUpstream {
     });
     this.server['putPullRequests'](this.#repository, range(PULLS).map(pullOf));
     for (const n of range(PULLS)) {
-      const place = { path: fileOfPull(n), line: 1, lineType: 'ADDED', fileType: 'TO', toHash: heads[n] };
+      const place = { path: pullRequestFilePath(n), line: 1, lineType: 'ADDED', fileType: 'TO', toHash: heads[n] };
       const comments = range(COMMENTS / PULLS).map((k) => n + k * PULLS);
       const activities = [
         ...comments.map((k) => activityOf(k + 1, `Comment ${k}`, k)),
@@ -278,9 +278,16 @@ class CloudUpstream extends AnyUpstream {
     const put = (list, objects) => this.cloud['put'](this.#repository, list, objects);
     const repository = { full_name: this.#repository['full_name'] };
     /** @param {number} n */
-    const person = (n) => ({ uuid: `{${n % PEOPLE}}`, nickname: personOf(n).login, display_name: personOf(n).login });
+    const person = (n) => ({
+      uuid: `{${n % PEOPLE}}`,
+      nickname: upstreamPersonOf(n).login,
+      display_name: upstreamPersonOf(n).login,
+    });
     /** @param {number} n */
-    const instants = (n) => ({ created_on: timesOf(n).created_at, updated_on: timesOf(n).updated_at });
+    const instants = (n) => ({
+      created_on: upstreamTimestampsOf(n).created_at,
+      updated_on: upstreamTimestampsOf(n).updated_at,
+    });
     /** @type {(id: number, text: string, n: number, more?: object) => object} */
     const commentOf = (id, raw, n, more = {}) => ({ id, content: { raw }, user: person(n), ...instants(n), ...more });
     /** @param {number} n */
@@ -306,7 +313,7 @@ class CloudUpstream extends AnyUpstream {
       );
     }
     for (const n of range(PULLS)) {
-      const inline = { path: fileOfPull(n), from: null, to: 1 };
+      const inline = { path: pullRequestFilePath(n), from: null, to: 1 };
       put(`pullrequests/${n + 1}/comments`, [commentOf(COMMENTS + n + 1, `Line ${n}`, n, { inline })]);
     }
   }
@@ -339,16 +346,16 @@ export const UPSTREAMS = { remote: RemoteUpstream, server: ServerUpstream, cloud
  * @param {number} n
  */
 function textsAndAuthorOf(kind, n) {
-  return { title: `${kind} ${n}`, body: `Text ${n}`, user: personOf(n) };
+  return { title: `${kind} ${n}`, body: `Text ${n}`, user: upstreamPersonOf(n) };
 }
 
 /** @param {number} n */
-export function personOf(n) {
+export function upstreamPersonOf(n) {
   return { id: (n % PEOPLE) + 1, login: `bird-${n % PEOPLE}` };
 }
 
 /** @param {number} n */
-export function timesOf(n) {
+export function upstreamTimestampsOf(n) {
   const time = new Date(FROM + n * 60_000).toISOString();
   return { created_at: time, updated_at: time };
 }
@@ -357,7 +364,7 @@ export function timesOf(n) {
  * File that a pull request adds, with one line.
  * @param {number} n
  */
-export function fileOfPull(n) {
+export function pullRequestFilePath(n) {
   return `pulls/${n}.txt`;
 }
 

@@ -4,7 +4,7 @@
  * sweep leaves the contents of listed files only. First, a thousand files are published at once.
  * Source: docs/reference/packages-and-admin.md 4.1.
  *
- * @import { Client, Person } from '../client.mjs'
+ * @import { DrillClient, Person } from '../client.mjs'
  * @import { Upload } from './registry-requests.mjs'
  * @typedef {{ upload: Upload, status: number | null, text: string, isCut: boolean }} UploadEntry  `status` is null without an answer
  */
@@ -14,7 +14,7 @@ import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { WITHOUT_RATES } from '../../processes/environment.mjs';
 import { until } from '../client.mjs';
-import { FORMATS, send, sha256, uploadOf } from './registry-requests.mjs';
+import { FORMATS, sendUpload, sha256, uploadOf } from './registry-requests.mjs';
 
 const WRITERS = 16;
 const AT_ONCE = 1000;
@@ -38,7 +38,7 @@ export function prepare() {
 
 /**
  * Runs the drill. Returns the figures of its parts. `wrong` is the number of violations.
- * @param {Client} client
+ * @param {DrillClient} client
  */
 export async function run(client) {
   const drill = new BrokenUploads(client);
@@ -59,7 +59,7 @@ class BrokenUploads {
   writers = [];
   project = 0;
 
-  /** @param {Client} client */
+  /** @param {DrillClient} client */
   constructor(client) {
     this.client = client;
   }
@@ -150,7 +150,7 @@ class BrokenUploads {
     const token = this.writers[writer % WRITERS]?.token ?? '';
     // The last byte is never sent, so that no upload is whole.
     const cutAt = isCut ? Math.floor(Math.random() * (upload.body.length - 1)) : undefined;
-    const answer = await send(this.client, upload, { token, cutAt });
+    const answer = await sendUpload(this.client, upload, { token, cutAt });
     const entry = { upload, status: answer?.status ?? null, text: answer?.text ?? '', isCut };
     this.entries.push(entry);
     return entry;

@@ -3,7 +3,7 @@
  * Each export ends with a file that names each component, and the memory of the service stays below its bound.
  * Source: reference packages-and-admin 6.
  *
- * @import { Client } from '../client.mjs'
+ * @import { DrillClient } from '../client.mjs'
  */
 import { Readable } from 'node:stream';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -28,7 +28,7 @@ export function prepare() {
 /**
  * Runs the drill. Returns seconds and bytes by export, and the largest resident memory in MiB. `wrong` is the number of
  * violations.
- * @param {Client} client
+ * @param {DrillClient} client
  */
 export async function run(client) {
   /** @type {string[]} */
@@ -61,7 +61,7 @@ class LargeExports {
   /** @type {ExportKind[]} */
   kinds = [];
 
-  /** @param {Client} client */
+  /** @param {DrillClient} client */
   constructor(client) {
     this.client = client;
   }

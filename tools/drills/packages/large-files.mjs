@@ -2,7 +2,7 @@
  * A file of 1 GiB goes up and down, and a large npm document goes up. The gateway and the package service hold no part of it
  * in memory that grows with its size. Source: docs/reference/packages-and-admin.md 4.1.
  *
- * @import { Client } from '../client.mjs'
+ * @import { DrillClient } from '../client.mjs'
  * @typedef {Record<string, number>} MibByProcess  in MiB, by process
  */
 import { createHash, randomBytes } from 'node:crypto';
@@ -26,7 +26,7 @@ export function prepare() {
 
 /**
  * Runs the drill. `grown` contains MiB by transfer and process. `wrong` is the number of violations.
- * @param {Client} client
+ * @param {DrillClient} client
  */
 export async function run(client) {
   const project = await client.projectWithIssue('large');
@@ -61,7 +61,7 @@ class Transfers {
   seconds = {};
 
   /**
-   * @param {Client} client
+   * @param {DrillClient} client
    * @param {number} project
    */
   constructor(client, project) {
@@ -161,7 +161,7 @@ function* generateBytes(size, note) {
 
 /**
  * Growth of the resident memory of both processes during a transfer: the highest value, compared with the one before.
- * @param {Client} client
+ * @param {DrillClient} client
  * @param {() => Promise<unknown>} transfer
  * @returns {Promise<MibByProcess>}
  */

@@ -1,7 +1,7 @@
 /**
  * Uploads of small files to all registries, as their clients send them, and requests whose bodies can be cut.
  *
- * @import { Client } from '../client.mjs'
+ * @import { DrillClient } from '../client.mjs'
  * @typedef {'generic' | 'maven' | 'npm' | 'pypi'} Format
  * @typedef {{ format: Format, method: string, path: string, headers: Record<string, string>, body: Buffer, content: Buffer,
  *   fileName: string, download: string }} Upload `download` and `path` are below `/api/v4`
@@ -83,12 +83,12 @@ function multipartFormOf(fields, fileName, content) {
 
 /**
  * Sends an upload, or its first `cutAt` bytes; the connection is then closed. Resolves to null without an answer.
- * @param {Client} client
+ * @param {DrillClient} client
  * @param {Upload} upload
  * @param {{ token: string, cutAt?: number | undefined }} options
  * @returns {Promise<Answer | null>}
  */
-export function send({ estate }, { method, path, headers, body }, { token, cutAt }) {
+export function sendUpload({ estate }, { method, path, headers, body }, { token, cutAt }) {
   return new Promise((resolve) => {
     const outgoing = request(`${estate.baseUrl}/api/v4${path}`, {
       method,

@@ -4,7 +4,7 @@
  * merged, with its commits in the target branch once, or open, with none of them there. Each has exactly the events, notes
  * and to-dos of its state. Source: reference reliability 11; ADR 0185.
  *
- * @import { Answer, Client, Person } from '../client.mjs'
+ * @import { Answer, DrillClient, Person } from '../client.mjs'
  * @import { Balancer } from '../failures/balancer.mjs'
  * @typedef {'merge' | 'squash' | 'rebase' | 'suggestion' | 'batch'} WorkKind
  * @typedef {{ id: string, subject: string }} ListedCommit
@@ -14,8 +14,8 @@
 import { rmSync } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
 import { until } from '../client.mjs';
-import { git, repositoryOf } from './git.mjs';
-import { brokenLinks, RepositoryFaults, UNLOCKED_WITHIN_MS } from './repository-faults.mjs';
+import { git, repositoryFolderOf } from './git.mjs';
+import { refChangeChainProblems, RepositoryFaultDrill, UNLOCKED_WITHIN_MS } from './repository-faults.mjs';
 
 export { prepare } from './repository-faults.mjs';
 
@@ -48,7 +48,7 @@ const ROWS = `select i.id::int, i.iid::int, i.source_branch, i.state, i.head_sha
 
 /**
  * Runs the drill. Returns numbers of requests by their outcome. `wrong` is the number of violations.
- * @param {Client} client
+ * @param {DrillClient} client
  * @param {{ server: { balancer: Balancer } }} prepared
  */
 export async function run(client, { server: { balancer } }) {
@@ -68,7 +68,7 @@ export async function run(client, { server: { balancer } }) {
   return { acknowledged, unknown, refused, interrupted, kills, wrong, examples };
 }
 
-class BrokenMerges extends RepositoryFaults {
+class BrokenMerges extends RepositoryFaultDrill {
   /** Acknowledged requests by kind. @type {Record<string, number>} */
   acknowledged = {};
   /** Requests whose outcome stayed open. */
@@ -134,7 +134,7 @@ class BrokenMerges extends RepositoryFaults {
 
   async check() {
     for (const project of this.projects) {
-      const repository = repositoryOf(this.client.estate, project);
+      const repository = repositoryFolderOf(this.client.estate, project);
       const refs = await this.refsOf(repository);
       const requests = this.workers.flatMap((worker) => worker.requests).filter((one) => one.project === project);
       await this.complainIfLasting(() => this.#findProblems(project, requests, repository, refs));
@@ -154,7 +154,9 @@ class BrokenMerges extends RepositoryFaults {
     const pushes = await this.eventsOf(project);
     const merges = await this.#countMergeEvents(project);
     const main = await commitsOf(repository, 'refs/heads/main');
-    const problems = brokenLinks(pushes.get('main') ?? [], refs.get('main') ?? null).map((text) => `main: ${text}`);
+    const problems = refChangeChainProblems(pushes.get('main') ?? [], refs.get('main') ?? null).map(
+      (text) => `main: ${text}`,
+    );
     for (const request of requests) {
       const row = rows.find(({ source_branch: branch }) => branch === request.mark);
       if (!row) {
@@ -164,7 +166,7 @@ class BrokenMerges extends RepositoryFaults {
       const branch = await commitsOf(repository, `refs/heads/${request.mark}`);
       const suggestions = request.suggestions.length === 0 ? [] : await request.readSuggestions();
       const own = [
-        ...brokenLinks(pushes.get(request.mark) ?? [], refs.get(request.mark) ?? null),
+        ...refChangeChainProblems(pushes.get(request.mark) ?? [], refs.get(request.mark) ?? null),
         ...request.problemsOf(row, { main, branch, merges: merges.get(row.iid) ?? 0 }),
         ...request.problemsOfSuggestions(row, branch, suggestions),
       ];

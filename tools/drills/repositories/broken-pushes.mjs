@@ -3,7 +3,7 @@
  * NATS are killed. Afterwards each acknowledged change of a branch is in the repository, has exactly one event, and the
  * rows about refs equal the refs. Source: reference reliability 11; ADR 0185.
  *
- * @import { Client, Person } from '../client.mjs'
+ * @import { DrillClient, Person } from '../client.mjs'
  * @import { Balancer } from '../failures/balancer.mjs'
  * @import { Change } from './repository-faults.mjs'
  */
@@ -11,8 +11,8 @@ import { mkdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { until } from '../client.mjs';
-import { git, repositoryOf, urlOf } from './git.mjs';
-import { brokenLinks, RepositoryFaults, UNLOCKED_WITHIN_MS } from './repository-faults.mjs';
+import { git, repositoryFolderOf, repositoryUrlWithToken } from './git.mjs';
+import { refChangeChainProblems, RepositoryFaultDrill, UNLOCKED_WITHIN_MS } from './repository-faults.mjs';
 
 export { prepare } from './repository-faults.mjs';
 
@@ -25,7 +25,7 @@ const DELETES = 12;
 
 /**
  * Runs the drill. Returns numbers of changes by their outcome. `wrong` is the number of violations.
- * @param {Client} client
+ * @param {DrillClient} client
  * @param {{ server: { balancer: Balancer } }} prepared
  */
 export async function run(client, { server: { balancer } }) {
@@ -42,7 +42,7 @@ export async function run(client, { server: { balancer } }) {
   return { acknowledged, unknown, interrupted, kills, wrong, examples };
 }
 
-class BrokenPushes extends RepositoryFaults {
+class BrokenPushes extends RepositoryFaultDrill {
   acknowledged = 0;
   unknown = 0;
   /** @type {BranchWriter[]} */
@@ -94,7 +94,7 @@ class BrokenPushes extends RepositoryFaults {
   async check() {
     await this.settled();
     for (const project of this.projects) {
-      const repository = repositoryOf(this.client.estate, project.id);
+      const repository = repositoryFolderOf(this.client.estate, project.id);
       const refs = await this.refsOf(repository);
       await this.#compareEvents(project, refs);
       await this.compareRows(project.id, refs);
@@ -115,7 +115,7 @@ class BrokenPushes extends RepositoryFaults {
       return writers.flatMap((writer) => {
         const own = events.get(writer.branch) ?? [];
         return [
-          ...brokenLinks(own, refs.get(writer.branch) ?? null).map((text) => `${writer.branch}: ${text}`),
+          ...refChangeChainProblems(own, refs.get(writer.branch) ?? null).map((text) => `${writer.branch}: ${text}`),
           ...writer.missingIn(own).map((id) => `${writer.branch}: the acknowledged ${id} has no event`),
         ];
       });
@@ -188,7 +188,7 @@ class GitPusher extends BranchWriter {
     const { drill, person, project } = this;
     this.folder = join(drill.folder, this.branch);
     mkdirSync(this.folder);
-    const url = urlOf(drill.client.estate.baseUrl, project.path, person);
+    const url = repositoryUrlWithToken(drill.client.estate.baseUrl, project.path, person);
     await git(this.folder, ['init', '--quiet', '--initial-branch', this.branch]);
     await git(this.folder, ['remote', 'add', 'origin', url]);
   }

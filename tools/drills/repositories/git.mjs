@@ -15,7 +15,7 @@ const WITHIN_MS = 60_000;
  * @param {Estate} estate
  * @param {number} project
  */
-export function repositoryOf({ repositories }, project) {
+export function repositoryFolderOf({ repositories }, project) {
   const digest = createHash('sha256').update(String(project)).digest('hex');
   return join(repositories, '@hashed', digest.slice(0, 2), digest.slice(2, 4), `${digest}.git`);
 }
@@ -26,7 +26,7 @@ export function repositoryOf({ repositories }, project) {
  * @param {string} path
  * @param {{ token: string }} person
  */
-export function urlOf(baseUrl, path, { token }) {
+export function repositoryUrlWithToken(baseUrl, path, { token }) {
   const url = new URL(`${baseUrl}/${path}.git`);
   [url.username, url.password] = ['oauth2', token];
   return url.href;
@@ -85,7 +85,7 @@ export function allProcesses() {
  * @param {string} folder
  * @param {string[]} words
  */
-export async function requireGit(folder, words) {
+export async function runGitOrThrow(folder, words) {
   const { code, output } = await git(folder, words);
   if (code !== 0) throw new Error(`git ${words[0]}: ${output}`);
 }
@@ -98,7 +98,7 @@ export async function requireGit(folder, words) {
  * @param {Processes} [processes]
  * @returns {number[]}
  */
-export function gitBelow(root, except = [], processes = allProcesses()) {
+export function gitProcessesBelow(root, except = [], processes = allProcesses()) {
   const isBelow = (/** @type {number} */ pid) => {
     for (let at = processes.get(pid); at; at = processes.get(at.parent)) if (at.parent === root) return true;
     return false;

@@ -3,7 +3,7 @@
  * loses access during a push of 60 MB. Afterwards each push that git reported has exactly one event, no other ref moved, the
  * repository is whole, and no process and no temporary file is left. Source: reference repositories 1.4; ADR 0185.
  *
- * @import { Client, Person } from '../client.mjs'
+ * @import { DrillClient, Person } from '../client.mjs'
  */
 import { randomBytes } from 'node:crypto';
 import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
@@ -11,9 +11,17 @@ import { connect, createServer } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { WITHOUT_RATES } from '../../processes/environment.mjs';
-import { sharedTemporary } from '../../servers/postgres-files.mjs';
+import { sharedTemporaryFolder } from '../../servers/postgres-files.mjs';
 import { until } from '../client.mjs';
-import { allProcesses, commandOf, git, gitBelow, repositoryOf, urlOf, requireGit } from './git.mjs';
+import {
+  allProcesses,
+  commandOf,
+  git,
+  gitProcessesBelow,
+  repositoryFolderOf,
+  repositoryUrlWithToken,
+  runGitOrThrow,
+} from './git.mjs';
 
 const CLONES = 50;
 const PUSHES = 20;
@@ -32,7 +40,7 @@ export const prepare = () => ({ env: WITHOUT_RATES });
 
 /**
  * Runs the drill. Returns numbers of clients by their outcome. `wrong` is the number of violations.
- * @param {Client} client
+ * @param {DrillClient} client
  */
 export async function run(client) {
   const drill = new ParallelClients(client);
@@ -62,9 +70,9 @@ class ParallelClients {
   victims = new Set();
   project = { id: 0, path: '' };
   work = '';
-  folder = mkdtempSync(join(sharedTemporary(), 'rookery-clients-'));
+  folder = mkdtempSync(join(sharedTemporaryFolder(), 'rookery-clients-'));
 
-  /** @param {Client} client */
+  /** @param {DrillClient} client */
   constructor(client) {
     this.client = client;
   }
@@ -76,7 +84,7 @@ class ParallelClients {
   }
 
   get url() {
-    return urlOf(this.client.estate.baseUrl, this.project.path, this.client.estate);
+    return repositoryUrlWithToken(this.client.estate.baseUrl, this.project.path, this.client.estate);
   }
 
   async prepare() {
@@ -85,7 +93,7 @@ class ParallelClients {
     this.work = join(this.folder, 'work');
     await git(this.folder, ['init', '--quiet', '--initial-branch', 'main', 'work']);
     await this.#commitRandomFile(REPOSITORY_BYTES);
-    await requireGit(this.work, ['push', '--quiet', this.url, 'main']);
+    await runGitOrThrow(this.work, ['push', '--quiet', this.url, 'main']);
   }
 
   /** Commits a file that does not compress. @param {number} bytes */
@@ -166,7 +174,7 @@ class ParallelClients {
     if (this.victims.size === 0) return;
     const processes = allProcesses();
     for (const root of this.victims) {
-      const helpers = gitBelow(root, [], processes);
+      const helpers = gitProcessesBelow(root, [], processes);
       if (!helpers.some((pid) => TRANSFERS.test(commandOf(pid)))) continue;
       this.victims.delete(root);
       for (const pid of [root, ...helpers]) {
@@ -181,7 +189,7 @@ class ParallelClients {
 
   /** Processes that collaboration has started for transports; the kept readers stay. */
   #listTransportProcesses() {
-    return gitBelow(Number(this.client.process('collaboration').pid), ['cat-file']);
+    return gitProcessesBelow(Number(this.client.process('collaboration').pid), ['cat-file']);
   }
 
   /** The push stops in the middle until the membership has ended. */
@@ -191,7 +199,7 @@ class ParallelClients {
     await client.join(this.project.id, [person], 30);
     await this.#commitRandomFile(REMOVED_PUSH_BYTES);
     const gate = await startGate(Number(new URL(client.estate.baseUrl).port), REMOVED_PUSH_BYTES / 2);
-    const url = urlOf(gate.url, this.project.path, person);
+    const url = repositoryUrlWithToken(gate.url, this.project.path, person);
     const pushed = git(this.work, ['push', '--quiet', url, 'HEAD:refs/heads/removed'], { withinMs: WITHIN_MS });
     const early = await Promise.race([gate.reached, pushed]);
     if (early) this.complain(`the push ended early: ${early.output}`);
@@ -207,7 +215,7 @@ class ParallelClients {
   }
 
   async check() {
-    const repository = repositoryOf(this.client.estate, this.project.id);
+    const repository = repositoryFolderOf(this.client.estate, this.project.id);
     const settled = 'select count(*)::int as count from pushes where settled_at is null';
     const isSettled = async () => (await this.client.query('collaboration', settled))[0].count === 0;
     await until('all pushes are settled', isSettled, WITHIN_MS).catch(({ message }) => this.complain(message));

@@ -3,7 +3,7 @@
  * behind a balancer. Source: reference reliability 11; ADR 0185.
  *
  * @import { ServiceProcess } from '../../processes/service-process.mjs'
- * @import { Client } from '../client.mjs'
+ * @import { DrillClient } from '../client.mjs'
  * @typedef {{ from: string | null, to: string | null }} Change  null for a branch that is new or deleted
  */
 import { mkdtempSync, readdirSync } from 'node:fs';
@@ -11,10 +11,10 @@ import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import pg from 'pg';
 import { WITHOUT_RATES } from '../../processes/environment.mjs';
-import { sharedTemporary } from '../../servers/postgres-files.mjs';
+import { sharedTemporaryFolder } from '../../servers/postgres-files.mjs';
 import { until } from '../client.mjs';
 import { Balancer } from '../failures/balancer.mjs';
-import { git, gitBelow } from './git.mjs';
+import { git, gitProcessesBelow } from './git.mjs';
 
 /** A push of a dead process is settled after a lease of five minutes, by a job that runs each minute. */
 const SETTLED_WITHIN_MS = 8 * 60_000;
@@ -41,7 +41,7 @@ export async function prepare() {
 }
 
 /** Base class of drills about repositories: two replicas of collaboration, faults under load, and checks afterwards. */
-export class RepositoryFaults {
+export class RepositoryFaultDrill {
   wrong = 0;
   /** Changes of refs that the faults left between their intent and their settlement. */
   interrupted = 0;
@@ -51,10 +51,10 @@ export class RepositoryFaults {
   examples = [];
   /** @type {ServiceProcess[]} */
   replicas = [];
-  folder = mkdtempSync(join(sharedTemporary(), 'rookery-repositories-'));
+  folder = mkdtempSync(join(sharedTemporaryFolder(), 'rookery-repositories-'));
 
   /**
-   * @param {Client} client
+   * @param {DrillClient} client
    * @param {Balancer} balancer
    */
   constructor(client, balancer) {
@@ -236,7 +236,7 @@ export class RepositoryFaults {
 
   /** Kills one process of git that a replica started. */
   #killRandomGit() {
-    const found = this.replicas.flatMap(({ pid }) => (pid === undefined ? [] : gitBelow(pid)));
+    const found = this.replicas.flatMap(({ pid }) => (pid === undefined ? [] : gitProcessesBelow(pid)));
     const pid = found[Math.floor(Math.random() * found.length)];
     if (pid === undefined) return;
     try {
@@ -253,7 +253,7 @@ export class RepositoryFaults {
  * @param {Change[]} changes
  * @param {string | null} now
  */
-export function brokenLinks(changes, now) {
+export function refChangeChainProblems(changes, now) {
   /** @type {Map<string, number>} */
   const balance = new Map();
   const add = (/** @type {string | null} */ id, /** @type {number} */ count) =>

@@ -26,7 +26,7 @@ const RELEASED = join(ROOT, 'tools/checks/released-migrations.json');
  * Checks out and builds the previous release. `samePackages` is false if that release has other packages: its code then runs
  * with those of this clone. `remove` deletes the folder. Errors: this clone has no such commit; git or the build fails.
  */
-export async function previousRelease() {
+export async function buildPreviousRelease() {
   /** @type {{ commit: string, release: string | null }} */
   const { commit, release } = JSON.parse(readFileSync(RELEASED, 'utf8'));
   await runGit(['cat-file', '-e', `${commit}^{commit}`]).catch(() => {

@@ -9,18 +9,18 @@
 import { fileURLToPath } from 'node:url';
 import { SERVICES, WITHOUT_RATES } from '../../processes/environment.mjs';
 import { startEstate } from '../../processes/estate.mjs';
-import { Client } from '../client.mjs';
-import { previousRelease } from './previous-release.mjs';
+import { DrillClient } from '../client.mjs';
+import { buildPreviousRelease } from './previous-release.mjs';
 import { ReleaseProcesses } from './release-processes.mjs';
 import { WrittenRecords } from './written-records.mjs';
 
 const ROOT = fileURLToPath(new URL('../../../', import.meta.url));
 
-/** @typedef {Awaited<ReturnType<typeof previousRelease>>} Release */
+/** @typedef {Awaited<ReturnType<typeof buildPreviousRelease>>} Release */
 
 /** Checks out and builds the previous release. */
 export async function prepare() {
-  const release = await previousRelease();
+  const release = await buildPreviousRelease();
   return { env: WITHOUT_RATES, server: { ...release, close: release.remove } };
 }
 
@@ -35,7 +35,7 @@ export function start(options) {
 /**
  * Runs the drill. Returns the durations of the steps in milliseconds, kinds of requests, and answers by status. `wrong`
  * is the number of violations.
- * @param {Client} client
+ * @param {DrillClient} client
  * @param {{ server: Release }} prepared
  */
 export async function run({ estate, seed }, { server: release }) {
@@ -123,7 +123,7 @@ class UpgradeDrill {
 
   /** Events whose effect failed, in either release. */
   async countDeadLetters() {
-    const client = new Client(this.estate, this.seed);
+    const client = new DrillClient(this.estate, this.seed);
     for (const service of SERVICES) {
       const rows = await client.query(service, 'select effect, subject, error from dead_letters');
       for (const { effect, subject, error } of rows)
@@ -153,7 +153,7 @@ class UpgradeDrill {
    * @param {ReleaseProcesses} processes
    */
   #createClient({ baseUrl }) {
-    const client = new Client(Object.create(this.estate, { baseUrl: { value: baseUrl } }), this.seed);
+    const client = new DrillClient(Object.create(this.estate, { baseUrl: { value: baseUrl } }), this.seed);
     const send = client.api.bind(client);
     client.api = async (method, path, how) => {
       const answer = await send(method, path, how);

@@ -2,16 +2,16 @@
  * A representative set of writes: one user in one group and project, with a resource of each service. Each write is
  * recorded with the read that must show it, also when another release answers.
  *
- * @import { Client, Person } from '../client.mjs'
+ * @import { DrillClient, Person } from '../client.mjs'
  * @typedef {{ name: string, path: string, token: string, expected: unknown, pick(body: any): unknown }} WrittenRecord `pick` takes
  *   the compared part of an answer
  */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { sharedTemporary } from '../../servers/postgres-files.mjs';
+import { sharedTemporaryFolder } from '../../servers/postgres-files.mjs';
 import { until } from '../client.mjs';
-import { FORMATS, send, uploadOf } from '../packages/registry-requests.mjs';
-import { requireGit, urlOf } from '../repositories/git.mjs';
+import { FORMATS, sendUpload, uploadOf } from '../packages/registry-requests.mjs';
+import { runGitOrThrow, repositoryUrlWithToken } from '../repositories/git.mjs';
 
 /** Time for effects of events: a to-do, an entry of a feed. Units: ms. */
 const SHOWN_WITHIN_MS = 30_000;
@@ -27,7 +27,7 @@ export class WrittenRecords {
   person = { id: 0, username: '', email: '', token: '' };
 
   /**
-   * @param {Client} client
+   * @param {DrillClient} client
    * @param {string} name unique for a run
    */
   constructor(client, name) {
@@ -56,7 +56,7 @@ export class WrittenRecords {
 
   /**
    * Reads everything through a client and returns differences, after effects had time to run.
-   * @param {Client} client
+   * @param {DrillClient} client
    */
   async differences(client) {
     /** @type {string[]} */
@@ -189,18 +189,18 @@ export class WrittenRecords {
   }
 
   async #pushBranches() {
-    const folder = mkdtempSync(join(sharedTemporary(), 'rookery-push-'));
+    const folder = mkdtempSync(join(sharedTemporaryFolder(), 'rookery-push-'));
     try {
-      const url = urlOf(this.client.estate.baseUrl, this.project.path_with_namespace, this.person);
+      const url = repositoryUrlWithToken(this.client.estate.baseUrl, this.project.path_with_namespace, this.person);
       writeFileSync(join(folder, 'nest.txt'), 'straw\n');
-      await requireGit(folder, ['init', '--quiet', '--initial-branch', 'main']);
-      await requireGit(folder, ['add', '.']);
-      await requireGit(folder, ['commit', '--quiet', '--message', 'straw']);
-      await requireGit(folder, ['checkout', '--quiet', '-b', 'twigs']);
+      await runGitOrThrow(folder, ['init', '--quiet', '--initial-branch', 'main']);
+      await runGitOrThrow(folder, ['add', '.']);
+      await runGitOrThrow(folder, ['commit', '--quiet', '--message', 'straw']);
+      await runGitOrThrow(folder, ['checkout', '--quiet', '-b', 'twigs']);
       writeFileSync(join(folder, 'nest.txt'), 'straw\ntwigs\n');
-      await requireGit(folder, ['commit', '--quiet', '--all', '--message', 'twigs']);
-      await requireGit(folder, ['push', '--quiet', url, 'main']);
-      await requireGit(folder, ['push', '--quiet', url, 'twigs']);
+      await runGitOrThrow(folder, ['commit', '--quiet', '--all', '--message', 'twigs']);
+      await runGitOrThrow(folder, ['push', '--quiet', url, 'main']);
+      await runGitOrThrow(folder, ['push', '--quiet', url, 'twigs']);
     } finally {
       rmSync(folder, { recursive: true, force: true });
     }
@@ -250,7 +250,7 @@ export class WrittenRecords {
   async #uploadPackages() {
     for (const format of FORMATS) {
       const upload = uploadOf(this.project.id, format, 1, Buffer.from(`${this.name} ${format}`));
-      const answer = await send(this.client, upload, { token: this.person.token });
+      const answer = await sendUpload(this.client, upload, { token: this.person.token });
       if (!answer || answer.status >= 300) throw new Error(`${format}: ${answer?.status} ${answer?.text}`);
     }
     this.#expectLater('packages', `${this.#projectPath}/packages?per_page=100`, [...FORMATS].sort(), (body) =>

@@ -6,11 +6,11 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { fileURLToPath } from 'node:url';
-import { contextFiles, ignoredByGit } from '../build-context.mjs';
-import { copyInto } from '../copy.mjs';
-import { bindMount, execForm, parseDockerfile, substitute } from '../dockerfile.mjs';
+import { buildContextFiles, ignoredByGit } from '../build-context.mjs';
+import { executeCopyInstruction } from '../copy.mjs';
+import { parseBindMount, parseExecForm, parseDockerfile, substitute } from '../dockerfile.mjs';
 import { refuseArguments } from '../image-build.mjs';
-import { checkLabels, checkPackages, checkSources } from '../image-content.mjs';
+import { checkLabels, checkPackages, checkAppFolderContent } from '../image-content.mjs';
 
 const root = fileURLToPath(new URL('../../..', import.meta.url));
 /** @type {string} */
@@ -41,12 +41,12 @@ describe('the Dockerfile', () => {
   it('has its instructions with flags, properties and the exec form', () => {
     /** @param {string} keyword */
     const all = (keyword) => last.instructions.filter((one) => one.keyword === keyword);
-    const mounts = all('RUN').flatMap((run) => run.flags.map(([, value]) => bindMount(value, run)));
+    const mounts = all('RUN').flatMap((run) => run.flags.map(([, value]) => parseBindMount(value, run)));
     assert.deepEqual(mounts, [{ from: 'build', source: '/src/tools/image/sbom.mjs', target: '/tmp/sbom.mjs' }]);
     assert.ok(all('COPY').every(({ flags }) => String(flags) === 'from,build'));
     assert.ok(all('LABEL')[0]?.properties.some(([, value]) => value === 'Rookery: ${SERVICE}'));
     const entrypoint = all('ENTRYPOINT')[0] ?? assert.fail('no ENTRYPOINT');
-    assert.deepEqual(execForm(entrypoint)[2], 'exec node apps/$SERVICE/dist/main.js "$@"');
+    assert.deepEqual(parseExecForm(entrypoint)[2], 'exec node apps/$SERVICE/dist/main.js "$@"');
   });
 
   /** @type {[text: string, fault: RegExp][]} */
@@ -70,8 +70,8 @@ describe('the Dockerfile', () => {
     const [stage] = parseDockerfile('FROM a\nCMD true\nRUN --mount=type=cache,target=/x true').stages;
     const [command, run] = stage?.instructions ?? [];
     assert.ok(command && run);
-    assert.throws(() => execForm(command), /not in the exec form/);
-    assert.throws(() => bindMount(run.flags[0]?.[1] ?? '', run), /unknown mount/);
+    assert.throws(() => parseExecForm(command), /not in the exec form/);
+    assert.throws(() => parseBindMount(run.flags[0]?.[1] ?? '', run), /unknown mount/);
     assert.equal(substitute('$A/${A}-\\$A', { A: '1' }, command), '1/1-$A');
   });
 });
@@ -96,14 +96,14 @@ describe('the build context', () => {
       'a/z',
     ])
       write(`context/${path}`);
-    assert.deepEqual(contextFiles(join(folder, 'context')), ['.dockerignore', 'a/z', 'c/b.log']);
+    assert.deepEqual(buildContextFiles(join(folder, 'context')), ['.dockerignore', 'a/z', 'c/b.log']);
     write('context/.dockerignore', '**/node_modules\n!a/node_modules/x\n');
-    assert.ok(contextFiles(join(folder, 'context')).includes('a/node_modules/x'));
-    assert.ok(!contextFiles(join(folder, 'context')).includes('node_modules/y'));
+    assert.ok(buildContextFiles(join(folder, 'context')).includes('a/node_modules/x'));
+    assert.ok(!buildContextFiles(join(folder, 'context')).includes('node_modules/y'));
   });
 
   it('of this checkout lacks files that git ignores, and would show them', () => {
-    const files = contextFiles(root);
+    const files = buildContextFiles(root);
     assert.ok(files.includes('package.json') && files.includes('libs/kernel/package.json'));
     assert.ok(files.every((file) => !/(^|\/)(node_modules|dist|\.env)(\/|$)/.test(file)));
     const seeded = ['.env', 'apps/gateway/coverage/index.html', 'apps/gateway/dist/main.js', 'package.json'];
@@ -123,7 +123,7 @@ describe('the build context', () => {
       for (const place of places) write(`clone/${place}`);
     }
     assert.deepEqual(
-      contextFiles(copy).filter((file) => !file.startsWith('.git/')),
+      buildContextFiles(copy).filter((file) => !file.startsWith('.git/')),
       ['.dockerignore', '.gitignore'],
     );
   });
@@ -140,7 +140,11 @@ describe('COPY', () => {
    * @param {string[] | null} files
    */
   const copied = (name, words, files) => {
-    copyInto(words, { root: join(folder, 'source'), files }, { folder: join(folder, name), workdir: '/app' });
+    executeCopyInstruction(
+      words,
+      { root: join(folder, 'source'), files },
+      { folder: join(folder, name), workdir: '/app' },
+    );
     return readdirSync(join(folder, name, 'app'), { recursive: true })
       .map(String)
       .sort();
@@ -184,7 +188,7 @@ describe('an image is refused', () => {
     const app = join(folder, 'app');
     for (const path of ['apps/gateway/dist/main.js', 'libs/kernel/dist/index.js', 'node_modules/pg/x', 'package.json'])
       write(`app/${path}`);
-    checkSources(app, 'gateway');
+    checkAppFolderContent(app, 'gateway');
     /** @type {[path: string, fault: RegExp][]} */
     const faults = [
       ['apps/identity/dist/main.js', /apps\/ contains gateway, identity/],
@@ -195,13 +199,13 @@ describe('an image is refused', () => {
     ];
     for (const [path, fault] of faults) {
       write(`app/${path}`);
-      assert.throws(() => checkSources(app, 'gateway'), fault);
+      assert.throws(() => checkAppFolderContent(app, 'gateway'), fault);
       const [first = '', second = ''] = path.split('/');
       if (second === 'gateway' || second === 'kernel') rmSync(dirname(join(app, path)), { recursive: true });
       else rmSync(join(app, first, second), { recursive: true });
     }
     rmSync(join(app, 'apps/gateway/dist'), { recursive: true });
-    assert.throws(() => checkSources(app, 'gateway'), /not built/);
+    assert.throws(() => checkAppFolderContent(app, 'gateway'), /not built/);
   });
 
   it('with another label', () => {

@@ -11,7 +11,7 @@ import { after, describe, it } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { WITHOUT_RATES } from '../environment.mjs';
 import { startEstate } from '../estate.mjs';
-import { discardPostgres, sharedTemporary } from '../../servers/postgres-files.mjs';
+import { discardPostgres, sharedTemporaryFolder } from '../../servers/postgres-files.mjs';
 import { freePort } from '../process-records.mjs';
 
 /**
@@ -23,7 +23,7 @@ import { freePort } from '../process-records.mjs';
  */
 const ROOT_TOKEN = 'glpat-root-of-both-layouts';
 const ROOKERY = fileURLToPath(new URL('../../cli/rookery.mjs', import.meta.url));
-const folder = mkdtempSync(join(sharedTemporary(), 'rookery-layouts-'));
+const folder = mkdtempSync(join(sharedTemporaryFolder(), 'rookery-layouts-'));
 const dataDir = join(folder, 'data');
 const port = await freePort();
 const agent = new Agent({ keepAlive: true, maxSockets: 1 });

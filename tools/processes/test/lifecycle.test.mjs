@@ -13,14 +13,14 @@ import { after, describe, it } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import pg from 'pg';
 import { WITHOUT_RATES } from '../environment.mjs';
-import { discardPostgres, sharedTemporary } from '../../servers/postgres-files.mjs';
+import { discardPostgres, sharedTemporaryFolder } from '../../servers/postgres-files.mjs';
 import { freePort, isAlive, portIsFree, readRecord, until } from '../process-records.mjs';
 import { restoreEnvironment } from '../inherited-environment.mjs';
 
 const START = fileURLToPath(new URL('../start.mjs', import.meta.url));
 const ROOKERY = fileURLToPath(new URL('../../cli/rookery.mjs', import.meta.url));
 const OF_SHELL = 'value-that-only-the-shell-knows';
-const dataDir = mkdtempSync(join(sharedTemporary(), 'rookery-start-'));
+const dataDir = mkdtempSync(join(sharedTemporaryFolder(), 'rookery-start-'));
 const port = await freePort();
 after(() => {
   discardPostgres(dataDir);

@@ -10,13 +10,13 @@ import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { WITHOUT_RATES } from '../environment.mjs';
-import { discardPostgres, sharedTemporary } from '../../servers/postgres-files.mjs';
+import { discardPostgres, sharedTemporaryFolder } from '../../servers/postgres-files.mjs';
 import { freePort, isAlive, portIsFree, readRecord, until } from '../process-records.mjs';
 
 /** @param {string} path */
 const program = (path) => fileURLToPath(new URL(path, import.meta.url));
 const TOKEN = 'glpat-root-of-the-one-process';
-const folder = mkdtempSync(join(sharedTemporary(), 'rookery-one-'));
+const folder = mkdtempSync(join(sharedTemporaryFolder(), 'rookery-one-'));
 const dataDir = join(folder, 'data');
 const port = await freePort();
 const base = `http://localhost:${port}/api/v4`;

@@ -9,13 +9,13 @@ import pg from 'pg';
 import { ensureDatabases } from '../databases.mjs';
 import { environmentOf, INTERNAL_PAIRS, PROCESSES, SERVICES } from '../../processes/environment.mjs';
 import { startMailSink } from '../mail-sink.mjs';
-import { greets, startNats } from '../nats.mjs';
+import { isNatsListening, startNats } from '../nats.mjs';
 import { startPostgres } from '../postgres.mjs';
-import { discardPostgres, sharedTemporary } from '../postgres-files.mjs';
+import { discardPostgres, sharedTemporaryFolder } from '../postgres-files.mjs';
 import { isAlive } from '../../processes/process-records.mjs';
 import { readSecrets } from '../../processes/secrets.mjs';
 
-const folder = mkdtempSync(join(sharedTemporary(), 'rookery-servers-'));
+const folder = mkdtempSync(join(sharedTemporaryFolder(), 'rookery-servers-'));
 after(() => rmSync(folder, { recursive: true, force: true }));
 
 /**
@@ -127,9 +127,9 @@ describe('the embedded PostgreSQL', () => {
 it('nats-server restarts on its port, and a new start ends the server that a dead supervisor left behind', async () => {
   const first = await startNats({ folder: join(folder, 'nats') });
   await first.stop();
-  assert.equal(await greets(first.port), false);
+  assert.equal(await isNatsListening(first.port), false);
   await first.start();
-  assert.equal(await greets(first.port), true);
+  assert.equal(await isNatsListening(first.port), true);
   const second = await startNats({ folder: join(folder, 'nats') });
   assert.equal(isAlive(first.record), false);
   await second.stop();

@@ -10,11 +10,11 @@ import pg from 'pg';
 import { SERVICES, WITHOUT_RATES } from '../../processes/environment.mjs';
 import { startEstate } from '../../processes/estate.mjs';
 import { freePort, until, writeRecord } from '../../processes/process-records.mjs';
-import { discardPostgres, sharedTemporary } from '../../servers/postgres-files.mjs';
+import { discardPostgres, sharedTemporaryFolder } from '../../servers/postgres-files.mjs';
 import { restoreBackup } from '../restored-backup.mjs';
 
 const ROOKERY = fileURLToPath(new URL('../../cli/rookery.mjs', import.meta.url));
-const folder = mkdtempSync(join(sharedTemporary(), 'rookery-backup-'));
+const folder = mkdtempSync(join(sharedTemporaryFolder(), 'rookery-backup-'));
 const lost = join(folder, 'lost');
 const restored = join(folder, 'restored');
 const backup = join(folder, 'backup');

@@ -13,12 +13,12 @@ import {
 import { dirname, join } from 'node:path';
 import { after, beforeEach, describe, it } from 'node:test';
 import { writeRecord } from '../../processes/process-records.mjs';
-import { discardPostgres, sharedTemporary } from '../../servers/postgres-files.mjs';
+import { discardPostgres, sharedTemporaryFolder } from '../../servers/postgres-files.mjs';
 import { BACKUP_FORMAT, digestOf } from '../backup.mjs';
 import { copyFiles } from '../checked-copies.mjs';
 import { restoreBackup } from '../restored-backup.mjs';
 
-const folder = mkdtempSync(join(sharedTemporary(), 'rookery-copies-'));
+const folder = mkdtempSync(join(sharedTemporaryFolder(), 'rookery-copies-'));
 const backup = join(folder, 'backup');
 const dataDir = join(folder, 'data');
 const outside = join(folder, 'outside');

@@ -12,13 +12,13 @@ import pg from 'pg';
 import { ensureDatabases } from '../../servers/databases.mjs';
 import { SERVICES } from '../../processes/environment.mjs';
 import { commandEstate, startLocalControl } from '../../processes/local-control.mjs';
-import { discardPostgres, sharedTemporary } from '../../servers/postgres-files.mjs';
+import { discardPostgres, sharedTemporaryFolder } from '../../servers/postgres-files.mjs';
 import { startPostgres } from '../../servers/postgres.mjs';
 import { readRecord, until, writeRecord } from '../../processes/process-records.mjs';
 import { readSecrets } from '../../processes/secrets.mjs';
 import { Snapshots } from '../snapshots.mjs';
 
-const dataDir = mkdtempSync(join(sharedTemporary(), 'rookery-states-'));
+const dataDir = mkdtempSync(join(sharedTemporaryFolder(), 'rookery-states-'));
 const mailDir = join(dataDir, 'mail');
 const streams = join(dataDir, 'nats/store');
 const repository = join(dataDir, 'repositories/@hashed/a.git');

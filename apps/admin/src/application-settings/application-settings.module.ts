@@ -1,6 +1,6 @@
 import { Module } from '@nestjs/common';
 import { Owns } from '@rookery/persistence';
-import { InstanceModule } from '../instance/instance.module';
+import { InstanceConfigModule } from '../instance/instance.module';
 import { ApplicationSetting } from './application-setting.entity';
 import { ApplicationSettingsController } from './application-settings.controller';
 import { ApplicationSettingsService } from './application-settings.service';
@@ -9,7 +9,7 @@ import { NoteLimitAllowlist } from './note-limit-allowlist';
 /** Instance settings that administrators change at run time. */
 @Owns(ApplicationSetting)
 @Module({
-  imports: [InstanceModule],
+  imports: [InstanceConfigModule],
   controllers: [ApplicationSettingsController],
   providers: [ApplicationSettingsService, NoteLimitAllowlist],
 })

@@ -4,7 +4,7 @@ import type { ApplicationSettings } from '@rookery/instance';
 import type { Viewer } from '@rookery/kernel';
 import { Work } from '@rookery/persistence';
 import type { Tx } from '@rookery/persistence';
-import { InstanceService } from '../instance/instance.service';
+import { InstanceConfigService } from '../instance/instance.service';
 import { ApplicationSetting } from './application-setting.entity';
 import { NoteLimitAllowlist } from './note-limit-allowlist';
 
@@ -21,7 +21,7 @@ export interface ApplicationSettingsView extends Omit<ApplicationSettings, 'note
 export class ApplicationSettingsService {
   constructor(
     private readonly work: Work,
-    private readonly instance: InstanceService,
+    private readonly instance: InstanceConfigService,
     private readonly allowlist: NoteLimitAllowlist,
     @Inject(applicationSettings.token) private readonly environment: ApplicationSettings,
   ) {}

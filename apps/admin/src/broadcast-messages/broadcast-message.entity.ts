@@ -1,4 +1,4 @@
-import { Invalid, lengthProblems, assertAllUsed, problemsByField } from '@rookery/kernel';
+import { Invalid, lengthProblems, assertAllUsed, keepFieldsWithProblems } from '@rookery/kernel';
 import { Check, Column, Entity, PrimaryGeneratedColumn } from 'typeorm';
 
 export const BROADCAST_TYPES = ['banner', 'notification'] as const;
@@ -102,7 +102,7 @@ export class BroadcastMessage {
   }
 
   private validate(): void {
-    const problems = problemsByField({
+    const problems = keepFieldsWithProblems({
       message: this.message.trim() === '' ? ["can't be blank"] : [],
       font: this.font === null || COLOUR.test(this.font) ? [] : ['must be a valid color code'],
       target_path: lengthProblems(this.targetPath ?? '', LONGEST_TARGET_PATH),

@@ -1,6 +1,6 @@
 import { Controller, Inject } from '@nestjs/common';
 import type { Call } from '@rookery/api-v4';
-import { administrator, anyone, actorAndParent, created, Endpoint, none, one, page } from '@rookery/api-v4';
+import { administrator, anyone, actorAndParent, created, Endpoint, noContent, one, page } from '@rookery/api-v4';
 import type { Clock, Page } from '@rookery/kernel';
 import { CLOCK } from '@rookery/kernel';
 import type { Collection } from '@rookery/persistence';
@@ -100,7 +100,7 @@ export class BroadcastMessagesController {
     source: 'requirements 3 §4 Broadcast messages; reference packages-and-admin 7',
     may: administrator(),
     params: IdentifyBroadcastMessage,
-    answers: none(),
+    answers: noContent(),
     fails: [404],
   })
   async remove(call: Call<IdentifyBroadcastMessage>): Promise<void> {

@@ -1,5 +1,5 @@
 import type { ExactInput } from '@rookery/kernel';
-import { Exclusive, Flag, IdOrPath, Instant, Int, ListOf, OneOf, Text } from '@rookery/api-v4';
+import { AtMostOneOf, Flag, IdOrPath, Instant, Int, ListOf, OneOf, Text } from '@rookery/api-v4';
 import type { BroadcastMessageInput, BroadcastType, Theme } from './broadcast-message.entity';
 import { BROADCAST_TYPES, TARGET_ACCESS_LEVELS, THEMES } from './broadcast-message.entity';
 import type { PageContext } from './displayed-messages.service';
@@ -45,7 +45,7 @@ export class UpdateBroadcastMessage
 const LONGEST_PATH = 2048;
 
 /** Source: reference packages-and-admin 7. */
-@Exclusive('project_id', 'group_id')
+@AtMostOneOf('project_id', 'group_id')
 export class ListDisplayedBroadcastMessages implements ExactInput<PageContext, ListDisplayedBroadcastMessages> {
   @Text({
     optional: true,

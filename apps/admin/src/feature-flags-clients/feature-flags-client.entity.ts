@@ -12,6 +12,6 @@ export class FeatureFlagsClient {
 }
 
 /** Returns a random token. Its prefix identifies the kind of token. */
-export function newClientToken(): string {
+export function createFeatureFlagsClientToken(): string {
   return `glffct-${randomBytes(15).toString('base64url')}`;
 }

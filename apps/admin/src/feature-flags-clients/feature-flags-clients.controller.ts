@@ -3,7 +3,7 @@ import type { Call, NoParams, ProjectScope } from '@rookery/api-v4';
 import { Endpoint, one, project } from '@rookery/api-v4';
 import { featureFlagsClientPresenter } from './feature-flags-client.presenter';
 import { FeatureFlagsClientsService } from './feature-flags-clients.service';
-import { whileFlagsAreOn } from './while-flags-are-on.permission';
+import { whileFeatureFlagsAreOn } from './while-flags-are-on.permission';
 
 const SOURCE = 'reference packages-and-admin 9.3';
 
@@ -15,7 +15,7 @@ export class FeatureFlagsClientsController {
     about: 'Returns the token by which clients fetch the feature flags of a project.',
     source: SOURCE,
     within: project(),
-    may: whileFlagsAreOn('maintainer'),
+    may: whileFeatureFlagsAreOn('maintainer'),
     answers: one(featureFlagsClientPresenter),
   })
   show({ within }: Call<NoParams, ProjectScope>): Promise<{ readonly token: string }> {
@@ -26,7 +26,7 @@ export class FeatureFlagsClientsController {
     about: 'Replaces the token of a project. The previous token becomes invalid.',
     source: SOURCE,
     within: project(),
-    may: whileFlagsAreOn('maintainer'),
+    may: whileFeatureFlagsAreOn('maintainer'),
     answers: one(featureFlagsClientPresenter),
   })
   reset({ within }: Call<NoParams, ProjectScope>): Promise<{ readonly token: string }> {

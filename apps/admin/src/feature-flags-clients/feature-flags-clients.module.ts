@@ -1,10 +1,10 @@
 import { Module } from '@nestjs/common';
-import { attachedTo, Attaches, Owns } from '@rookery/persistence';
+import { declareAttachedTable, Attaches, Owns } from '@rookery/persistence';
 import { FeatureFlagsClient } from './feature-flags-client.entity';
 import { FeatureFlagsClientsController } from './feature-flags-clients.controller';
 import { FeatureFlagsClientsService } from './feature-flags-clients.service';
 
-const attachedClients = attachedTo({
+const attachedClients = declareAttachedTable({
   table: 'feature_flags_clients',
   project: { column: 'project_id', because: 'flags, lists and clients are removed in this order (`flagsOfProjects`)' },
 });

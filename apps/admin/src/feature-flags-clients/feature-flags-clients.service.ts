@@ -6,8 +6,8 @@ import { Unauthorized } from '@rookery/kernel';
 import { Database, prepareStatement, Work } from '@rookery/persistence';
 import type { RowOf, Tx } from '@rookery/persistence';
 import type { FeatureFlagsClient } from './feature-flags-client.entity';
-import { hasFlagsSql } from './feature-flags.policy';
-import { newClientToken } from './feature-flags-client.entity';
+import { hasFeatureFlagsSql } from './feature-flags.policy';
+import { createFeatureFlagsClientToken } from './feature-flags-client.entity';
 
 type ClientRow = RowOf<FeatureFlagsClient, 'token' | 'revision'>;
 
@@ -24,7 +24,7 @@ const TOUCH = `insert into feature_flags_clients as c (project_id, token) values
 const CLIENT = prepareStatement(
   'feature_flags_client',
   `select c.token, c.revision from feature_flags_clients c
-   where c.project_id = $1 and exists (select 1 from directory_projects p where p.id = c.project_id and ${hasFlagsSql('p')})`,
+   where c.project_id = $1 and exists (select 1 from directory_projects p where p.id = c.project_id and ${hasFeatureFlagsSql('p')})`,
 );
 
 /** Tokens by which clients fetch the feature flags of a project. Source: reference packages-and-admin 9.3. */
@@ -60,7 +60,7 @@ export class FeatureFlagsClientsService {
 }
 
 async function storeNewClientToken(tx: Tx, sql: string, projectId: number): Promise<{ readonly token: string }> {
-  const [client] = await tx.query<{ token: string }>(sql, [projectId, newClientToken()]);
+  const [client] = await tx.query<{ token: string }>(sql, [projectId, createFeatureFlagsClientToken()]);
   return client!;
 }
 
@@ -73,8 +73,8 @@ function hashToken(token: string): Buffer {
  * Increments the revision of a project's flags, so that clients fetch them again after the commit. Must be called
  * before anything else is locked: it serializes changes of the same project.
  */
-export async function touchFeatureFlags(tx: Tx, projectId: number): Promise<void> {
-  await tx.query(TOUCH, [projectId, newClientToken()]);
+export async function incrementFeatureFlagsRevision(tx: Tx, projectId: number): Promise<void> {
+  await tx.query(TOUCH, [projectId, createFeatureFlagsClientToken()]);
 }
 
 /** Deletes the tokens of deleted projects. */

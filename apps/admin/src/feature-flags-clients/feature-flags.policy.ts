@@ -16,7 +16,7 @@ export const featureFlagsPolicy = {
 };
 
 /** Boolean SQL: the project has feature flags. `project` is the alias of directory_projects. */
-export function hasFlagsSql(project: string): string {
-  return `(${project}.feature_flags_access_level is distinct from 'disabled'
-    and ${project}.repository_access_level is distinct from 'disabled')`;
+export function hasFeatureFlagsSql(alias: string): string {
+  return `(${alias}.feature_flags_access_level is distinct from 'disabled'
+    and ${alias}.repository_access_level is distinct from 'disabled')`;
 }

@@ -1,10 +1,10 @@
 import { Module } from '@nestjs/common';
-import { attachedTo, Attaches, Owns } from '@rookery/persistence';
+import { declareAttachedTable, Attaches, Owns } from '@rookery/persistence';
 import { UserList } from './user-list.entity';
 import { UserListsController } from './user-lists.controller';
-import { UserListsService } from './user-lists.service';
+import { FeatureFlagsUserListsService } from './user-lists.service';
 
-const attachedUserLists = attachedTo({
+const attachedUserLists = declareAttachedTable({
   table: 'feature_flags_user_lists',
   project: { column: 'project_id', because: 'flags, lists and clients are removed in this order (`flagsOfProjects`)' },
 });
@@ -12,5 +12,5 @@ const attachedUserLists = attachedTo({
 /** Lists of application users, by external ids, for the strategies of feature flags. */
 @Owns(UserList)
 @Attaches(attachedUserLists)
-@Module({ controllers: [UserListsController], providers: [UserListsService] })
+@Module({ controllers: [UserListsController], providers: [FeatureFlagsUserListsService] })
 export class FeatureFlagsUserListsModule {}

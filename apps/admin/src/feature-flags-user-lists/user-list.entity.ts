@@ -1,4 +1,4 @@
-import { InvalidSentences, lengthProblems, assertAllUsed } from '@rookery/kernel';
+import { InvalidWithSentences, lengthProblems, assertAllUsed } from '@rookery/kernel';
 import { Check, Column, Entity, Index, PrimaryGeneratedColumn, Unique } from 'typeorm';
 import { areUserXids, USER_XIDS_RULE } from './user-xids';
 
@@ -38,7 +38,7 @@ export class UserList {
     return list;
   }
 
-  /** Changes the given fields. Errors: InvalidSentences. */
+  /** Changes the given fields. Errors: InvalidWithSentences. */
   change(input: UserListInput, now: Date): void {
     const { name = this.name, user_xids = this.userXids, ...rest } = input;
     assertAllUsed(rest);
@@ -50,6 +50,6 @@ export class UserList {
       ...lengthProblems(name, 255).map((problem) => `Name ${problem}`),
       ...(areUserXids(user_xids) ? [] : [`User xids user_xids ${USER_XIDS_RULE}`]),
     ];
-    if (problems.length > 0) throw new InvalidSentences(problems);
+    if (problems.length > 0) throw new InvalidWithSentences(problems);
   }
 }

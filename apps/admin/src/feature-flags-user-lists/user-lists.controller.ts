@@ -1,15 +1,15 @@
 import { Controller } from '@nestjs/common';
 import type { Call, ProjectScope } from '@rookery/api-v4';
-import { created, Endpoint, none, one, page, project } from '@rookery/api-v4';
+import { created, Endpoint, noContent, one, page, project } from '@rookery/api-v4';
 import type { Refusals } from '@rookery/api-v4';
 import { NotFound, Refused } from '@rookery/kernel';
 import type { Page, SignedInViewer } from '@rookery/kernel';
-import { whileFlagsAreOn } from '../feature-flags-clients/while-flags-are-on.permission';
+import { whileFeatureFlagsAreOn } from '../feature-flags-clients/while-flags-are-on.permission';
 import type { UserList } from './user-list.entity';
 import { userListPresenter } from './user-list.presenter';
 import type { UserListView } from './user-list.presenter';
 import { CreateUserList, ListUserLists, IdentifyUserList, UpdateUserList } from './user-lists.dto';
-import { UserListsService } from './user-lists.service';
+import { FeatureFlagsUserListsService } from './user-lists.service';
 
 /** Checks permission before parameters. Parameter errors are answered under `message`. */
 const REFUSALS: Refusals = {
@@ -19,7 +19,7 @@ const REFUSALS: Refusals = {
 const SHARED = {
   source: 'requirements 3 §4 Feature flag user lists; reference packages-and-admin 9.1',
   within: project(),
-  may: whileFlagsAreOn('developer'),
+  may: whileFeatureFlagsAreOn('developer'),
   refusals: REFUSALS,
 } as const;
 const BASE = '/projects/:id/feature_flags_user_lists';
@@ -28,7 +28,7 @@ type ProjectCall<P> = Call<P, ProjectScope, SignedInViewer>;
 
 @Controller()
 export class UserListsController {
-  constructor(private readonly lists: UserListsService) {}
+  constructor(private readonly lists: FeatureFlagsUserListsService) {}
 
   @Endpoint('GET', BASE, {
     ...SHARED,
@@ -77,7 +77,7 @@ export class UserListsController {
     ...SHARED,
     about: 'Deletes a user list that no strategy uses.',
     params: IdentifyUserList,
-    answers: none(),
+    answers: noContent(),
     fails: [404, 409],
   })
   remove({ within, params, viewer }: ProjectCall<IdentifyUserList>): Promise<void> {

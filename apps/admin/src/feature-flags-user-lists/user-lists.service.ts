@@ -1,11 +1,11 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { featureFlagUserListCreated, featureFlagUserListDeleted, featureFlagUserListUpdated } from '@rookery/contracts';
 import type { EventDefinition } from '@rookery/contracts';
-import { CLOCK, Conflict, InvalidSentences } from '@rookery/kernel';
+import { CLOCK, Conflict, InvalidWithSentences } from '@rookery/kernel';
 import type { Clock, Page, PageRequest } from '@rookery/kernel';
 import type { AllFilters, WriteContext, Collection, Tx } from '@rookery/persistence';
 import { defineCollection, likePattern, Work } from '@rookery/persistence';
-import { touchFeatureFlags } from '../feature-flags-clients/feature-flags-clients.service';
+import { incrementFeatureFlagsRevision } from '../feature-flags-clients/feature-flags-clients.service';
 import { UserList } from './user-list.entity';
 import type { UserListInput } from './user-list.entity';
 
@@ -34,7 +34,7 @@ export const userLists = defineCollection<UserList, UserListFilters>(UserList, {
   changed: userListEventBuilder(featureFlagUserListUpdated),
   removed: userListEventBuilder(featureFlagUserListDeleted),
   taken: {
-    uq_feature_flags_user_lists_name: () => new InvalidSentences(['Name has already been taken']),
+    uq_feature_flags_user_lists_name: () => new InvalidWithSentences(['Name has already been taken']),
     fk_feature_flag_strategies_user_list_id: () => new Conflict(['User list is associated with a strategy']),
   },
 });
@@ -55,13 +55,13 @@ const XIDS = `select
 
 /**
  * Checks the total size of user ids in a project. A user counts once per strategy that names it, by list or by
- * parameters. Errors: InvalidSentences when an answer about the project would exceed the limit.
+ * parameters. Errors: InvalidWithSentences when an answer about the project would exceed the limit.
  */
-export async function checkTotalXids(tx: Tx, projectId: number): Promise<void> {
+export async function checkFeatureFlagUserXidsSize(tx: Tx, projectId: number): Promise<void> {
   const [sums] = await tx.query<{ of_lists: number; of_strategies: number }>(XIDS, [projectId]);
   const tooLong = sums!.of_lists > MOST_XIDS ? 'lists' : sums!.of_strategies > MOST_XIDS ? 'strategies' : null;
   if (tooLong) {
-    throw new InvalidSentences([
+    throw new InvalidWithSentences([
       `User xids of all ${tooLong} of a project are too long (maximum is ${MOST_XIDS} bytes)`,
     ]);
   }
@@ -69,7 +69,7 @@ export async function checkTotalXids(tx: Tx, projectId: number): Promise<void> {
 
 /** User lists of a project. Each change increments the revision that clients poll. */
 @Injectable()
-export class UserListsService {
+export class FeatureFlagsUserListsService {
   private readonly lists: Collection<UserList, UserListFilters>;
 
   constructor(
@@ -89,20 +89,20 @@ export class UserListsService {
   }
 
   /**
-   * Errors: InvalidSentences, also for a name that another list of the project has, and when the lists become too large.
+   * Errors: InvalidWithSentences, also for a name that another list of the project has, and when the lists become too large.
    */
   create(projectId: number, input: Required<UserListInput>, actorId: number): Promise<UserList> {
     return this.lists.create(
       UserList.create(input, this.clock.now()),
       createWriteContext(projectId, actorId),
-      (_, tx) => checkTotalXids(tx, projectId),
+      (_, tx) => checkFeatureFlagUserXidsSize(tx, projectId),
     );
   }
 
   update(projectId: number, iid: number, input: UserListInput, actorId: number): Promise<UserList> {
     const change = (list: UserList) => list.change(input, this.clock.now());
     return this.lists.change({ iid }, change, createWriteContext(projectId, actorId), (_, tx) =>
-      checkTotalXids(tx, projectId),
+      checkFeatureFlagUserXidsSize(tx, projectId),
     );
   }
 
@@ -113,5 +113,5 @@ export class UserListsService {
 }
 
 function createWriteContext(projectId: number, actorId: number): WriteContext {
-  return { within: projectId, actorId, before: (tx) => touchFeatureFlags(tx, projectId) };
+  return { within: projectId, actorId, before: (tx) => incrementFeatureFlagsRevision(tx, projectId) };
 }

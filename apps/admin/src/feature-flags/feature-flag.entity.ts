@@ -1,4 +1,4 @@
-import { InvalidSentences, lengthProblems, assertAllUsed } from '@rookery/kernel';
+import { InvalidWithSentences, lengthProblems, assertAllUsed } from '@rookery/kernel';
 import { Check, Column, Entity, PrimaryGeneratedColumn, Unique } from 'typeorm';
 
 /** Fields of a flag without its strategies. Omitted fields keep their values on update. */
@@ -42,7 +42,7 @@ export class FeatureFlag {
     return flag;
   }
 
-  /** Changes the given fields. Errors: InvalidSentences. */
+  /** Changes the given fields. Errors: InvalidWithSentences. */
   change(input: FeatureFlagFields, now: Date): void {
     const { name = this.name, description = this.description, active = this.active, ...rest } = input;
     assertAllUsed(rest);
@@ -51,7 +51,7 @@ export class FeatureFlag {
     this.active = active;
     this.updatedAt = now;
     const problems = this.findProblems();
-    if (problems.length > 0) throw new InvalidSentences(problems);
+    if (problems.length > 0) throw new InvalidWithSentences(problems);
   }
 
   private findProblems(): string[] {

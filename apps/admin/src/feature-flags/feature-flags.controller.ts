@@ -3,7 +3,7 @@ import type { Call, ProjectScope } from '@rookery/api-v4';
 import { created, Endpoint, one, page, project } from '@rookery/api-v4';
 import { Refused } from '@rookery/kernel';
 import type { Page, SignedInViewer } from '@rookery/kernel';
-import { whileFlagsAreOn } from '../feature-flags-clients/while-flags-are-on.permission';
+import { whileFeatureFlagsAreOn } from '../feature-flags-clients/while-flags-are-on.permission';
 import { featureFlagPresenter } from './feature-flag.presenter';
 import { CreateFeatureFlag, ListFeatureFlags, IdentifyFeatureFlag, UpdateFeatureFlag } from './feature-flags.dto';
 import { FeatureFlagsService } from './feature-flags.service';
@@ -12,7 +12,7 @@ import type { FeatureFlagView } from './feature-flags.service';
 const SHARED = {
   source: 'reference packages-and-admin 9.2',
   within: project(),
-  may: whileFlagsAreOn('developer'),
+  may: whileFeatureFlagsAreOn('developer'),
 } as const;
 const BASE = '/projects/:id/feature_flags';
 

@@ -1,6 +1,6 @@
 import { Module } from '@nestjs/common';
-import { deleteWithProjects } from '@rookery/directory';
-import { attachedTo, Attaches, Owns } from '@rookery/persistence';
+import { createDeleteWithProjectController } from '@rookery/directory';
+import { declareAttachedTable, Attaches, Owns } from '@rookery/persistence';
 import { dropFeatureFlagsClients } from '../feature-flags-clients/feature-flags-clients.service';
 import { FeatureFlagsClientsModule } from '../feature-flags-clients/feature-flags-clients.module';
 import { userLists } from '../feature-flags-user-lists/user-lists.service';
@@ -11,7 +11,7 @@ import { featureFlags, FeatureFlagsService } from './feature-flags.service';
 import { UnleashController } from './unleash/unleash.controller';
 
 /** Deletes the feature flags of deleted projects. User lists are deleted after the strategies that refer to them. */
-const flagsOfProjects: Parameters<typeof deleteWithProjects>[0] = {
+const flagsOfProjects: Parameters<typeof createDeleteWithProjectController>[0] = {
   async drop(tx, kind, projectIds) {
     await featureFlags.drop(tx, kind, projectIds);
     await userLists.drop(tx, kind, projectIds);
@@ -19,7 +19,7 @@ const flagsOfProjects: Parameters<typeof deleteWithProjects>[0] = {
   },
 };
 
-const attachedFlags = attachedTo({
+const attachedFlags = declareAttachedTable({
   table: 'feature_flags',
   project: { column: 'project_id', because: 'flags, lists and clients are removed in this order (`flagsOfProjects`)' },
 });
@@ -29,7 +29,11 @@ const attachedFlags = attachedTo({
 @Attaches(attachedFlags)
 @Module({
   imports: [FeatureFlagsClientsModule],
-  controllers: [FeatureFlagsController, UnleashController, deleteWithProjects(flagsOfProjects, 'drop-feature-flags')],
+  controllers: [
+    FeatureFlagsController,
+    UnleashController,
+    createDeleteWithProjectController(flagsOfProjects, 'drop-feature-flags'),
+  ],
   providers: [FeatureFlagsService],
 })
 export class FeatureFlagsModule {}

@@ -59,6 +59,9 @@ const FOR_CLIENTS = prepareStatement(
 );
 
 /** Returns all strategies of a project. Bounds: 1000 strategies with 10,000 scopes, and 16 MiB of users. */
-export function strategiesForClients(reads: SqlReader, projectId: number): Promise<readonly ClientStrategyRow[]> {
+export function findStrategiesForUnleashClients(
+  reads: SqlReader,
+  projectId: number,
+): Promise<readonly ClientStrategyRow[]> {
   return reads.run<ClientStrategyRow>({ ...FOR_CLIENTS, values: [projectId] });
 }

@@ -1,13 +1,13 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { featureFlagCreated, featureFlagDeleted, featureFlagUpdated } from '@rookery/contracts';
 import type { EventDefinition } from '@rookery/contracts';
-import { CLOCK, InvalidSentences } from '@rookery/kernel';
+import { CLOCK, InvalidWithSentences } from '@rookery/kernel';
 import type { Clock, Page, PageRequest } from '@rookery/kernel';
 import type { AllFilters, WriteContext, Collection, Tx } from '@rookery/persistence';
 import { defineCollection, Database, Work } from '@rookery/persistence';
-import { touchFeatureFlags } from '../feature-flags-clients/feature-flags-clients.service';
+import { incrementFeatureFlagsRevision } from '../feature-flags-clients/feature-flags-clients.service';
 import { planLimitOfProject } from '../plan-limits/plan-limits.service';
-import { checkTotalXids } from '../feature-flags-user-lists/user-lists.service';
+import { checkFeatureFlagUserXidsSize } from '../feature-flags-user-lists/user-lists.service';
 import { FeatureFlag } from './feature-flag.entity';
 import type { FeatureFlagFields } from './feature-flag.entity';
 import { findStrategies } from './feature-flags.queries';
@@ -43,7 +43,7 @@ export const featureFlags = defineCollection<FeatureFlag, FeatureFlagFilters>(Fe
   created: flagEventBuilder(featureFlagCreated),
   changed: flagEventBuilder(featureFlagUpdated),
   removed: flagEventBuilder(featureFlagDeleted),
-  taken: { uq_feature_flags_name: () => new InvalidSentences(['Name has already been taken']) },
+  taken: { uq_feature_flags_name: () => new InvalidWithSentences(['Name has already been taken']) },
 });
 
 /** Limits per project in addition to that on flags. They are low because clients repeatedly fetch all strategies. */
@@ -84,7 +84,7 @@ export class FeatureFlagsService {
   }
 
   /**
-   * Errors: InvalidSentences, also for a taken name and when the project exceeds a limit; NotFound for a user list of
+   * Errors: InvalidWithSentences, also for a taken name and when the project exceeds a limit; NotFound for a user list of
    * another project.
    */
   async create(projectId: number, input: FeatureFlagInput, actorId: number): Promise<FeatureFlagView> {
@@ -95,7 +95,7 @@ export class FeatureFlagsService {
       await checkProjectLimits(tx, projectId, {
         flags: await planLimitOfProject(tx, projectId, 'project_feature_flags'),
       });
-      await checkTotalXids(tx, projectId);
+      await checkFeatureFlagUserXidsSize(tx, projectId);
     });
     return this.loadFlagView(flag);
   }
@@ -110,7 +110,7 @@ export class FeatureFlagsService {
       flag.change(fields, this.clock.now());
       await changeStrategies(tx, flag, strategies);
       await checkProjectLimits(tx, projectId);
-      await checkTotalXids(tx, projectId);
+      await checkFeatureFlagUserXidsSize(tx, projectId);
     };
     return this.loadFlagView(await this.flags.change({ name }, change, createWriteContext(projectId, actorId)));
   }
@@ -130,11 +130,11 @@ export class FeatureFlagsService {
 }
 
 function createWriteContext(projectId: number, actorId: number): WriteContext {
-  return { within: projectId, actorId, before: (tx) => touchFeatureFlags(tx, projectId) };
+  return { within: projectId, actorId, before: (tx) => incrementFeatureFlagsRevision(tx, projectId) };
 }
 
 /**
- * Checks the limits of a project. Concurrent changes of a project are serialized by `touchFeatureFlags`. `flags` is
+ * Checks the limits of a project. Concurrent changes of a project are serialized by `incrementFeatureFlagsRevision`. `flags` is
  * given only when a flag is added, so that a project above a lowered limit can still be changed.
  */
 async function checkProjectLimits(
@@ -153,5 +153,5 @@ async function checkProjectLimits(
   )
     .filter(([counted, , most]) => held![counted] > most)
     .map(([, noun, most]) => `Maximum number of project feature ${noun} (${most}) exceeded`);
-  if (problems.length > 0) throw new InvalidSentences(problems);
+  if (problems.length > 0) throw new InvalidWithSentences(problems);
 }

@@ -1,8 +1,8 @@
-import { InvalidSentences, NotFound } from '@rookery/kernel';
+import { InvalidWithSentences, NotFound } from '@rookery/kernel';
 import { prepareStatement } from '@rookery/persistence';
 import type { Tx } from '@rookery/persistence';
 import { FeatureFlagScope, FeatureFlagStrategy } from './feature-flag-strategy.entity';
-import { problemsOfNumbers, problemsOfScopes, problemsOfStrategy } from './strategy-rules';
+import { findStrategyCountProblems, findEnvironmentScopeProblems, findFlagStrategyProblems } from './strategy-rules';
 
 /** Fields of a scope: an existing one with its id, or a new one without. */
 export interface ScopeInput {
@@ -38,7 +38,7 @@ const LIST = prepareStatement(
 
 /**
  * Applies the sent strategies to a flag: those with an id are changed or deleted, others are created. Errors: NotFound
- * for an id of another flag, or a list of another project; InvalidSentences with all problems.
+ * for an id of another flag, or a list of another project; InvalidWithSentences with all problems.
  */
 export async function changeStrategies(
   tx: Tx,
@@ -136,12 +136,12 @@ function parseHashOrNull(value: unknown): Record<string, unknown> | null {
 
 function checkStrategies(strategies: readonly StrategyState[]): void {
   const problems = strategies.flatMap(({ strategy: { name, parameters, userListId }, scopes, isReadable }) => [
-    ...problemsOfStrategy({ name, parameters: isReadable ? parameters : null, hasList: userListId !== null }),
-    ...problemsOfScopes(scopes.map((scope) => scope.environmentScope)),
+    ...findFlagStrategyProblems({ name, parameters: isReadable ? parameters : null, hasList: userListId !== null }),
+    ...findEnvironmentScopeProblems(scopes.map((scope) => scope.environmentScope)),
   ]);
   const mostScopes = Math.max(0, ...strategies.map(({ scopes }) => scopes.length));
-  const all = [...new Set([...problems, ...problemsOfNumbers(strategies.length, mostScopes)])];
-  if (all.length > 0) throw new InvalidSentences(all);
+  const all = [...new Set([...problems, ...findStrategyCountProblems(strategies.length, mostScopes)])];
+  if (all.length > 0) throw new InvalidWithSentences(all);
 }
 
 async function writeStrategies(tx: Tx, changed: readonly StrategyState[]): Promise<void> {

@@ -1,4 +1,4 @@
-import { problemsOfNumbers, problemsOfScopes, problemsOfStrategy } from './strategy-rules';
+import { findStrategyCountProblems, findEnvironmentScopeProblems, findFlagStrategyProblems } from './strategy-rules';
 
 const WRONG = ['parameters are invalid'];
 const rollout = { groupId: 'default', rollout: '50', stickiness: 'default' };
@@ -46,11 +46,11 @@ test.each([
   ],
   ['flexibleRollout', { ...rollout, rollout: '050' }, ['rollout must be a string between 0 and 100 inclusive']],
 ])('%s with %j: %j', (name, parameters, problems) => {
-  expect(problemsOfStrategy({ name, parameters, hasList: false })).toEqual(problems);
+  expect(findFlagStrategyProblems({ name, parameters, hasList: false })).toEqual(problems);
 });
 
 test('a strategy with a user list needs one, and other strategies must not have one', () => {
-  const about = (name: string, hasList: boolean) => problemsOfStrategy({ name, parameters: {}, hasList });
+  const about = (name: string, hasList: boolean) => findFlagStrategyProblems({ name, parameters: {}, hasList });
   expect([about('gitlabUserList', true), about('default', false)]).toEqual([[], []]);
   expect([about('gitlabUserList', false), about('default', true)]).toEqual([
     ["user list can't be blank"],
@@ -70,11 +70,11 @@ test.each([
   [['x'.repeat(256)], 1],
   [['a', 'a'], 1],
 ])('environments %j: %i problems', (scopes, count) => {
-  expect(problemsOfScopes(scopes)).toHaveLength(count);
+  expect(findEnvironmentScopeProblems(scopes)).toHaveLength(count);
 });
 
 test('a flag has at most 50 strategies, and each of them 50 scopes', () => {
-  expect([problemsOfNumbers(50, 50), problemsOfNumbers(51, 51)]).toEqual([
+  expect([findStrategyCountProblems(50, 50), findStrategyCountProblems(51, 51)]).toEqual([
     [],
     ['Maximum number of strategies (50) exceeded', 'Maximum number of scopes (50) exceeded'],
   ]);

@@ -41,7 +41,7 @@ function isStrategyName(name: string): name is StrategyName {
 }
 
 /** Returns the problems of a strategy, as API error messages. */
-export function problemsOfStrategy(strategy: {
+export function findFlagStrategyProblems(strategy: {
   readonly name: string;
   readonly parameters: Readonly<Record<string, unknown>> | null;
   readonly hasList: boolean;
@@ -70,7 +70,7 @@ const LONGEST_SCOPE = 255;
 const SCOPE = /^[\w/${}. *-]+$/;
 
 /** Returns the problems of a strategy's environments. */
-export function problemsOfScopes(scopes: readonly string[]): string[] {
+export function findEnvironmentScopeProblems(scopes: readonly string[]): string[] {
   return [
     ...(scopes.every((scope) => SCOPE.test(scope))
       ? []
@@ -87,7 +87,7 @@ const MOST = 50;
 /**
  * Checks the numbers of strategies and scopes of a flag. Limits are low because clients repeatedly fetch all of them.
  */
-export function problemsOfNumbers(strategies: number, scopes: number): string[] {
+export function findStrategyCountProblems(strategies: number, scopes: number): string[] {
   return [
     ...(strategies > MOST ? [`Maximum number of strategies (${MOST}) exceeded`] : []),
     ...(scopes > MOST ? [`Maximum number of scopes (${MOST}) exceeded`] : []),

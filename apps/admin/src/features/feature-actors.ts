@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { Directory } from '@rookery/directory';
-import { actorKey } from '@rookery/instance';
+import { featureGateActorKey } from '@rookery/instance';
 import type { ActorKind } from '@rookery/instance';
 import type { Viewer } from '@rookery/kernel';
 import { Refused } from '@rookery/kernel';
@@ -83,5 +83,5 @@ export class FeatureActors {
 
 function requireActorKey(name: string, kind: ActorKind, found: { readonly id: number } | undefined): string {
   if (!found) throw new Refused(`${name} is not found!`);
-  return actorKey(kind, found.id);
+  return featureGateActorKey(kind, found.id);
 }

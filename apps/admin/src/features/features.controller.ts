@@ -1,6 +1,6 @@
 import { Controller } from '@nestjs/common';
 import type { Call } from '@rookery/api-v4';
-import { administrator, all, created, Endpoint, none } from '@rookery/api-v4';
+import { administrator, unpagedList, created, Endpoint, noContent } from '@rookery/api-v4';
 import { FEATURE_DEFINITIONS } from '@rookery/instance';
 import { definitionPresenter, featurePresenter } from './feature.presenter';
 import type { DefinitionEntry } from './feature.presenter';
@@ -17,7 +17,7 @@ export class FeaturesController {
   @Endpoint('GET', '/features', {
     ...SHARED,
     about: 'Lists the features that have been set, by name.',
-    answers: all(featurePresenter),
+    answers: unpagedList(featurePresenter),
   })
   list(): Promise<Feature[]> {
     return this.features.list();
@@ -26,7 +26,7 @@ export class FeaturesController {
   @Endpoint('GET', '/features/definitions', {
     ...SHARED,
     about: 'Lists the features that services use, set or not.',
-    answers: all(definitionPresenter),
+    answers: unpagedList(definitionPresenter),
   })
   definitions(): readonly DefinitionEntry[] {
     return [...FEATURE_DEFINITIONS];
@@ -46,7 +46,7 @@ export class FeaturesController {
     ...SHARED,
     about: 'Resets a feature to its default. Succeeds also if it was not set.',
     params: IdentifyFeature,
-    answers: none(),
+    answers: noContent(),
   })
   remove({ params }: Call<IdentifyFeature>): Promise<void> {
     return this.features.remove(params.name);

@@ -1,4 +1,4 @@
-import { AnyValue, Exclusive, Flag, ListOf, OneOf, Text } from '@rookery/api-v4';
+import { AnyValue, AtMostOneOf, Flag, ListOf, OneOf, Text } from '@rookery/api-v4';
 import { FEATURE_GROUPS } from '@rookery/instance';
 import { InvalidParameters } from '@rookery/kernel';
 import type { FeatureValue, PercentageOf } from './feature.entity';
@@ -13,12 +13,12 @@ export class IdentifyFeature {
 }
 
 /** Source: reference packages-and-admin 10.1. */
-@Exclusive('key', 'feature_group')
-@Exclusive('key', 'user')
-@Exclusive('key', 'group')
-@Exclusive('key', 'namespace')
-@Exclusive('key', 'project')
-@Exclusive('key', 'repository')
+@AtMostOneOf('key', 'feature_group')
+@AtMostOneOf('key', 'user')
+@AtMostOneOf('key', 'group')
+@AtMostOneOf('key', 'namespace')
+@AtMostOneOf('key', 'project')
+@AtMostOneOf('key', 'repository')
 export class SetFeature extends IdentifyFeature {
   @AnyValue({ about: '`true`, `false`, or a percentage from 0 to 100.' }) value: unknown;
   @OneOf(['percentage_of_actors', 'percentage_of_time'], {

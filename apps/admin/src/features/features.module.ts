@@ -1,6 +1,6 @@
 import { Module } from '@nestjs/common';
 import { Owns } from '@rookery/persistence';
-import { InstanceModule } from '../instance/instance.module';
+import { InstanceConfigModule } from '../instance/instance.module';
 import { FeatureActors } from './feature-actors';
 import { Feature } from './feature.entity';
 import { FeaturesController } from './features.controller';
@@ -9,7 +9,7 @@ import { FeaturesService } from './features.service';
 /** Features of the instance that administrators switch on and off, for all or for some. */
 @Owns(Feature)
 @Module({
-  imports: [InstanceModule],
+  imports: [InstanceConfigModule],
   controllers: [FeaturesController],
   providers: [FeatureActors, FeaturesService],
   exports: [FeaturesService],

@@ -5,7 +5,7 @@ import { Refused } from '@rookery/kernel';
 import type { Viewer } from '@rookery/kernel';
 import { Work } from '@rookery/persistence';
 import type { Tx } from '@rookery/persistence';
-import { InstanceService } from '../instance/instance.service';
+import { InstanceConfigService } from '../instance/instance.service';
 import { FeatureActors } from './feature-actors';
 import type { ActorNames } from './feature-actors';
 import { Feature } from './feature.entity';
@@ -32,7 +32,7 @@ export class FeaturesService {
   constructor(
     private readonly work: Work,
     private readonly actors: FeatureActors,
-    private readonly instance: InstanceService,
+    private readonly instance: InstanceConfigService,
   ) {}
 
   list(): Promise<Feature[]> {

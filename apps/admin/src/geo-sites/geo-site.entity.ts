@@ -1,4 +1,4 @@
-import { Invalid, lengthProblems, assertAllUsed, problemsByField, webAddressProblems } from '@rookery/kernel';
+import { Invalid, lengthProblems, assertAllUsed, keepFieldsWithProblems, webAddressProblems } from '@rookery/kernel';
 import { Check, Column, Entity, Index, PrimaryGeneratedColumn } from 'typeorm';
 
 export const SELECTIVE_SYNC_TYPES = ['namespaces', 'shards'] as const;
@@ -140,7 +140,7 @@ export class GeoSite {
 
   private validate(isCurrent: IsCurrent, selectiveSyncType: string | null): void {
     const locksOut = !this.isPrimary && isCurrent(this.name);
-    const problems = problemsByField({
+    const problems = keepFieldsWithProblems({
       name: this.name === '' ? ["can't be blank"] : lengthProblems(this.name, LONGEST_NAME),
       url: this.url === '' ? ["can't be blank"] : baseUrlProblems(this.url),
       internal_url: this.internalUrl === null ? [] : baseUrlProblems(this.internalUrl),

@@ -9,13 +9,13 @@ import type { ProbeResult } from './statuses/site-status';
 const onlyForSecondaries = { when: (site: GeoSite) => !site.isPrimary };
 
 /** URL below `/geo_sites`, also for requests below `/geo_nodes`. */
-export const siteLink = ({ links }: PresentContext, id: number, path = ''): string =>
+export const geoSiteApiUrl = ({ links }: PresentContext, id: number, path = ''): string =>
   links.apiUrl(`geo_sites/${id}${path}`);
 
 const buildSiteLinks = (ctx: PresentContext, { id }: GeoSite) => ({
-  self: siteLink(ctx, id),
-  status: siteLink(ctx, id, '/status'),
-  repair: siteLink(ctx, id, '/repair'),
+  self: geoSiteApiUrl(ctx, id),
+  status: geoSiteApiUrl(ctx, id, '/status'),
+  repair: geoSiteApiUrl(ctx, id, '/repair'),
 });
 
 /** Source: requirements 3 §2 Geo site; reference packages-and-admin 8.1. */
@@ -61,6 +61,6 @@ export const repairedGeoSitePresenter = geoSitePresenter.extend<RepairedGeoSite>
   missing_oauth_application: [bool, () => false],
   _links: [
     object({ self: text, status: text, repair: text, site: text }),
-    (site, _loaded, ctx) => ({ ...buildSiteLinks(ctx, site), site: siteLink(ctx, site.id) }),
+    (site, _loaded, ctx) => ({ ...buildSiteLinks(ctx, site), site: geoSiteApiUrl(ctx, site.id) }),
   ],
 });

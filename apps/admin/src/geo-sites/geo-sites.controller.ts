@@ -1,6 +1,6 @@
 import { Controller, Inject } from '@nestjs/common';
 import type { Call } from '@rookery/api-v4';
-import { administrator, actorAndParent, created, Endpoint, none, one, page } from '@rookery/api-v4';
+import { administrator, actorAndParent, created, Endpoint, noContent, one, page } from '@rookery/api-v4';
 import type { Clock, Page } from '@rookery/kernel';
 import { CLOCK } from '@rookery/kernel';
 import type { Collection } from '@rookery/persistence';
@@ -89,7 +89,7 @@ export class GeoSitesController {
     about: 'Deletes a geo site. Its estate is not affected.',
     aliases: [OLD.one],
     params: IdentifyGeoSite,
-    answers: none(),
+    answers: noContent(),
     fails: [404],
   })
   async remove(call: Call<IdentifyGeoSite>): Promise<void> {

@@ -1,9 +1,9 @@
 import { Module } from '@nestjs/common';
 import { Database, HeadWatch, Owns } from '@rookery/persistence';
 import { ShutdownOrder } from '@rookery/platform';
-import { InstanceVersion } from './instance-version.entity';
-import { InstanceController } from './instance.controller';
-import { INSTANCE_HEAD, InstanceService } from './instance.service';
+import { InstanceConfigVersion } from './instance-version.entity';
+import { InstanceConfigController } from './instance.controller';
+import { INSTANCE_HEAD, InstanceConfigService } from './instance.service';
 
 /**
  * Intervals at which commits of other replicas are detected, so that a change is in force everywhere within a second.
@@ -12,9 +12,9 @@ import { INSTANCE_HEAD, InstanceService } from './instance.service';
 const POLL_INTERVALS = { busyMs: 500, calmMs: 900 };
 
 /** Features and settings of the whole instance, as the other services copy them. */
-@Owns(InstanceVersion)
+@Owns(InstanceConfigVersion)
 @Module({
-  controllers: [InstanceController],
+  controllers: [InstanceConfigController],
   providers: [
     {
       provide: HeadWatch,
@@ -22,8 +22,8 @@ const POLL_INTERVALS = { busyMs: 500, calmMs: 900 };
       useFactory: (database: Database, shutdown: ShutdownOrder) =>
         new HeadWatch(database, shutdown, INSTANCE_HEAD, POLL_INTERVALS),
     },
-    InstanceService,
+    InstanceConfigService,
   ],
-  exports: [InstanceService],
+  exports: [InstanceConfigService],
 })
-export class InstanceModule {}
+export class InstanceConfigModule {}

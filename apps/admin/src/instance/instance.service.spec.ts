@@ -2,7 +2,7 @@ import type { Database, PreparedStatement } from '@rookery/persistence';
 import { HeadWatch } from '@rookery/persistence';
 import { ShutdownOrder } from '@rookery/platform';
 import type { Logger } from '@rookery/platform';
-import { INSTANCE_HEAD, InstanceService } from './instance.service';
+import { INSTANCE_HEAD, InstanceConfigService } from './instance.service';
 
 const silent = { info: () => undefined, warn: () => undefined } as unknown as Logger;
 const never = new AbortController().signal;
@@ -10,7 +10,7 @@ const never = new AbortController().signal;
 let version: number;
 let isAway: boolean;
 let reads: number;
-let instance: InstanceService;
+let instance: InstanceConfigService;
 beforeEach(() => {
   version = 5;
   isAway = false;
@@ -23,7 +23,7 @@ beforeEach(() => {
     },
   } as unknown as Database;
   const watch = new HeadWatch(database, new ShutdownOrder(silent), INSTANCE_HEAD, { busyMs: 20, calmMs: 20 });
-  instance = new InstanceService(database, watch);
+  instance = new InstanceConfigService(database, watch);
 });
 
 it('repeats the last answer after reading only the version', async () => {

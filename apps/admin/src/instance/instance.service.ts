@@ -24,7 +24,7 @@ const ANSWER = prepareStatement(
 
 /** Publishes features and settings of the instance to the other services. Source: ADR 0180. */
 @Injectable()
-export class InstanceService {
+export class InstanceConfigService {
   private lastAnswer: InstanceAnswer | null = null;
 
   constructor(

@@ -1,11 +1,11 @@
 import { Module } from '@nestjs/common';
 import { Owns } from '@rookery/persistence';
-import { InstanceModule } from '../instance/instance.module';
+import { InstanceConfigModule } from '../instance/instance.module';
 import { PlanLimit } from './plan-limit.entity';
 import { PlanLimitsController } from './plan-limits.controller';
 import { PlanLimitsService } from './plan-limits.service';
 
 /** Limits of plans that administrators may change. */
 @Owns(PlanLimit)
-@Module({ imports: [InstanceModule], controllers: [PlanLimitsController], providers: [PlanLimitsService] })
+@Module({ imports: [InstanceConfigModule], controllers: [PlanLimitsController], providers: [PlanLimitsService] })
 export class PlanLimitsModule {}

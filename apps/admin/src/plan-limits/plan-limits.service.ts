@@ -3,7 +3,7 @@ import { PLAN_LIMITS, findPlanLimit } from '@rookery/instance';
 import type { Plan, PlanLimitName, SetPlanLimits } from '@rookery/instance';
 import { Work } from '@rookery/persistence';
 import type { Tx } from '@rookery/persistence';
-import { InstanceService } from '../instance/instance.service';
+import { InstanceConfigService } from '../instance/instance.service';
 import { PlanLimit } from './plan-limit.entity';
 import type { LimitedPlan, PlanLimits } from './plan-limit.entity';
 
@@ -15,7 +15,7 @@ const PLAN_OF_PROJECT = `select n.plan from directory_projects p
 export class PlanLimitsService {
   constructor(
     private readonly work: Work,
-    private readonly instance: InstanceService,
+    private readonly instance: InstanceConfigService,
   ) {}
 
   show(plan: LimitedPlan): Promise<PlanLimits> {

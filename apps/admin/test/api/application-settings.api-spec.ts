@@ -1,5 +1,5 @@
 import type { Viewer } from '@rookery/kernel';
-import { parameterEncodings, requestOf } from '@rookery/testing';
+import { registerParameterEncodingTests, requestOf } from '@rookery/testing';
 import type { SeededService, SeededUser, TestApp } from '@rookery/testing';
 import { startAdmin } from '../support/app';
 
@@ -193,7 +193,7 @@ describe('PUT /application/settings', () => {
     });
   });
 
-  parameterEncodings({
+  registerParameterEncodingTests({
     app: () => app,
     to: () => ({
       viewer: root,

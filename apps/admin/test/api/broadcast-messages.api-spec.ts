@@ -1,5 +1,5 @@
 import type { Viewer } from '@rookery/kernel';
-import { paging, parameterEncodings, requestOf } from '@rookery/testing';
+import { registerListPagingTests, registerParameterEncodingTests, requestOf } from '@rookery/testing';
 import type { SeededService, TestApp } from '@rookery/testing';
 import { startAdmin } from '../support/app';
 
@@ -95,7 +95,7 @@ describe('POST /broadcast_messages', () => {
     expect([response.status, response.body]).toEqual([400, body]);
   });
 
-  parameterEncodings({
+  registerParameterEncodingTests({
     app: () => app,
     to: () => ({
       viewer: administrator,
@@ -213,7 +213,7 @@ describe('GET /broadcast_messages', () => {
     expect(ids).toHaveLength(rows);
   });
 
-  paging(() => ({ app, viewer: user, path: '/api/v4/broadcast_messages', rows }));
+  registerListPagingTests(() => ({ app, viewer: user, path: '/api/v4/broadcast_messages', rows }));
 
   it.each(['', '/displayed'])('%s refuses a page with more text than fits into memory', async (rest) => {
     await service.database.query(

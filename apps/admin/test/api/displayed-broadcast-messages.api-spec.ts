@@ -1,6 +1,6 @@
 import type { DirectoryProject } from '@rookery/contracts';
 import type { Viewer } from '@rookery/kernel';
-import { paging } from '@rookery/testing';
+import { registerListPagingTests } from '@rookery/testing';
 import type { SeededService, TestApp } from '@rookery/testing';
 import { startAdmin } from '../support/app';
 
@@ -208,5 +208,5 @@ describe('pages', () => {
       await createMessage({ target_path: '/eggs' });
     }
   });
-  paging(() => ({ app, viewer: plainUser, path: PATH, query: { path: '/nests/7' }, rows: 5 }));
+  registerListPagingTests(() => ({ app, viewer: plainUser, path: PATH, query: { path: '/nests/7' }, rows: 5 }));
 });

@@ -1,4 +1,11 @@
-import { foreignId, paging, parameterEncodings, refusalOrder, requestOf, visibility } from '@rookery/testing';
+import {
+  registerForeignParentTests,
+  registerListPagingTests,
+  registerParameterEncodingTests,
+  registerRefusalOrderTests,
+  requestOf,
+  registerVisibilityTests,
+} from '@rookery/testing';
 import { FlagsOfAProject } from '../support/flags';
 
 let flags: FlagsOfAProject;
@@ -109,7 +116,7 @@ describe('POST …/feature_flags_user_lists', () => {
     expect([changed.status, changed.body]).toEqual([400, { message }]);
   });
 
-  parameterEncodings({
+  registerParameterEncodingTests({
     app: () => flags.app,
     to: async () => ({
       viewer: await flags.member(),
@@ -121,7 +128,7 @@ describe('POST …/feature_flags_user_lists', () => {
     expected: 'a,b',
   });
 
-  refusalOrder(
+  registerRefusalOrderTests(
     () => flags.app,
     async () => ({
       method: 'POST',
@@ -244,7 +251,7 @@ describe.each(['GET', 'PUT', 'DELETE'] as const)('%s …/feature_flags_user_list
 });
 
 describe('a list of another project', () => {
-  foreignId({
+  registerForeignParentTests({
     app: () => flags.app,
     viewer: () => developer,
     requests: async () => {
@@ -291,9 +298,9 @@ describe('GET …/feature_flags_user_lists', () => {
     expect(await names({ search })).toEqual(found);
   });
 
-  paging(() => ({ app: flags.app, viewer: developer, path: path(), rows, refusesUnder: 'message' }));
+  registerListPagingTests(() => ({ app: flags.app, viewer: developer, path: path(), rows, refusesUnder: 'message' }));
 
-  visibility({
+  registerVisibilityTests({
     app: () => flags.app,
     from: (level, standing) => flags.from(level, standing, 'feature_flags_user_lists'),
     seen: (standing) => (['developer', 'maintainer', 'owner', 'admin'].includes(standing) ? 200 : 403),

@@ -1,4 +1,11 @@
-import { foreignId, paging, parameterEncodings, refusalOrder, requestOf, visibility } from '@rookery/testing';
+import {
+  registerForeignParentTests,
+  registerListPagingTests,
+  registerParameterEncodingTests,
+  registerRefusalOrderTests,
+  requestOf,
+  registerVisibilityTests,
+} from '@rookery/testing';
 import type { Viewer } from '@rookery/kernel';
 import { FlagsOfAProject } from '../support/flags';
 
@@ -192,7 +199,7 @@ describe('POST …/feature_flags', () => {
     ]);
   });
 
-  parameterEncodings({
+  registerParameterEncodingTests({
     app: () => flags.app,
     to: () => ({
       viewer: developer,
@@ -208,7 +215,7 @@ describe('POST …/feature_flags', () => {
     expected: [false, { groupId: 'default', percentage: '30' }],
   });
 
-  refusalOrder(
+  registerRefusalOrderTests(
     () => flags.app,
     async () => ({
       method: 'POST',
@@ -433,7 +440,7 @@ describe.each(['GET', 'PUT', 'DELETE'] as const)('%s …/feature_flags/:feature_
 });
 
 describe('a flag of another project', () => {
-  foreignId({
+  registerForeignParentTests({
     app: () => flags.app,
     viewer: () => developer,
     requests: async () => {
@@ -475,9 +482,15 @@ describe('GET …/feature_flags', () => {
     expect([status, body]).toEqual([400, { error: 'scope does not have a valid value' }]);
   });
 
-  paging(() => ({ app: flags.app, viewer: developer, path: path(), rows, key: (flag) => flag['name'] }));
+  registerListPagingTests(() => ({
+    app: flags.app,
+    viewer: developer,
+    path: path(),
+    rows,
+    key: (flag) => flag['name'],
+  }));
 
-  visibility({
+  registerVisibilityTests({
     app: () => flags.app,
     from: (level, standing) => flags.from(level, standing, 'feature_flags'),
     seen: (standing) => (['developer', 'maintainer', 'owner', 'admin'].includes(standing) ? 200 : 403),

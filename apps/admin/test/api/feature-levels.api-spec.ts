@@ -1,5 +1,5 @@
 import type { FeatureAccess } from '@rookery/api-v4';
-import { requestOf, visibility } from '@rookery/testing';
+import { requestOf, registerVisibilityTests } from '@rookery/testing';
 import type { RoleCase } from '@rookery/testing';
 import { FlagsOfAProject } from '../support/flags';
 
@@ -33,7 +33,7 @@ describe.each(LEVELS)(
       ['feature_flags_client', MAINTAINERS],
     ];
     describe.each(ROUTES)('GET …/%s', (rest, allowed) => {
-      visibility({
+      registerVisibilityTests({
         app: () => flags.app,
         from: (level, standing) => flags.from(level, standing, rest, levels),
         seen: (standing) => (isOn && allowed.includes(standing) ? 200 : 403),

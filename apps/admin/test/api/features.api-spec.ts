@@ -1,5 +1,5 @@
 import type { Viewer } from '@rookery/kernel';
-import { parameterEncodings, requestOf } from '@rookery/testing';
+import { registerParameterEncodingTests, requestOf } from '@rookery/testing';
 import type { SeededService, SeededUser, TestApp } from '@rookery/testing';
 import { startAdmin } from '../support/app';
 
@@ -259,7 +259,7 @@ describe('POST /features/:name', () => {
     expect([status, body.error]).toEqual([400, expect.stringMatching(/^name /)]);
   });
 
-  parameterEncodings({
+  registerParameterEncodingTests({
     app: () => app,
     to: () => ({
       viewer: root,

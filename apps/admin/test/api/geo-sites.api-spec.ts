@@ -1,5 +1,5 @@
 import type { Viewer } from '@rookery/kernel';
-import { paging, parameterEncodings, requestOf } from '@rookery/testing';
+import { registerListPagingTests, registerParameterEncodingTests, requestOf } from '@rookery/testing';
 import type { Method, SeededService, TestApp } from '@rookery/testing';
 import { startAdmin } from '../support/app';
 
@@ -152,7 +152,7 @@ describe('POST /geo_sites', () => {
     expect([response.status, response.body]).toEqual([400, body]);
   });
 
-  parameterEncodings({
+  registerParameterEncodingTests({
     app: () => app,
     to: () => ({
       viewer: administrator,
@@ -292,5 +292,5 @@ describe('GET /geo_sites', () => {
     expect(ids).toHaveLength(rows);
   });
 
-  paging(() => ({ app, viewer: administrator, path: '/api/v4/geo_sites', rows }));
+  registerListPagingTests(() => ({ app, viewer: administrator, path: '/api/v4/geo_sites', rows }));
 });

@@ -1,5 +1,5 @@
 import type { Viewer } from '@rookery/kernel';
-import { paging } from '@rookery/testing';
+import { registerListPagingTests } from '@rookery/testing';
 import type { SeededService, TestApp } from '@rookery/testing';
 import { signGeoRequest } from '../../src/geo-sites/statuses/geo-signature';
 import { ProbeSitesJob } from '../../src/geo-sites/statuses/probe-sites.job';
@@ -362,7 +362,7 @@ describe('pages of statuses', () => {
     await probeAllSites();
   });
 
-  paging(() => ({
+  registerListPagingTests(() => ({
     app,
     viewer: administrator,
     path: '/api/v4/geo_sites/status',

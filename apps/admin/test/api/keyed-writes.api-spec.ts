@@ -1,4 +1,4 @@
-import { idempotentWrites } from '@rookery/testing';
+import { registerIdempotentWriteTests } from '@rookery/testing';
 import type { SeededUser } from '@rookery/testing';
 import { FlagsOfAProject } from '../support/flags';
 
@@ -13,7 +13,7 @@ afterAll(() => flags.service.close());
 let counter = 0;
 const asAdministrator = (index: number) => flags.app.as(flags.service.seed.viewer(administrators[index]!));
 
-idempotentWrites('POST /broadcast_messages', {
+registerIdempotentWriteTests('POST /broadcast_messages', {
   caller: () => asAdministrator(0),
   stranger: () => asAdministrator(1),
   database: () => flags.service.database,

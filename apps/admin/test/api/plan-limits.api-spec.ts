@@ -1,7 +1,7 @@
 import type { DirectoryProject } from '@rookery/contracts';
 import { PLAN_LIMITS } from '@rookery/instance';
 import type { Viewer } from '@rookery/kernel';
-import { parameterEncodings, untilBlocked } from '@rookery/testing';
+import { registerParameterEncodingTests, untilBlocked } from '@rookery/testing';
 import { FlagsOfAProject } from '../support/flags';
 
 const NONE = `${Object.keys(PLAN_LIMITS).join(', ')} are missing, at least one parameter must be provided`;
@@ -71,7 +71,7 @@ it('answer 404 for an unknown plan', async () => {
   expect([status, body]).toEqual([400, { error: 'plan_name does not have a valid value' }]);
 });
 
-parameterEncodings({
+registerParameterEncodingTests({
   app: () => flags.app,
   to: () => ({ viewer: root, method: 'PUT', path: PATH, params: { plan_name: 'premium', project_feature_flags: 9 } }),
   seen: ({ project_feature_flags }) => ({ project_feature_flags }),

@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { MATRIX_MEMBERS, MATRIX_VISIBILITIES, roleMatrix } from '@rookery/testing';
+import { MATRIX_MEMBERS, MATRIX_VISIBILITIES, registerRoleMatrixTests } from '@rookery/testing';
 import type { MatrixRole, MatrixVisibility, SeededService } from '@rookery/testing';
 import type { Agent } from 'supertest';
 import { startAdmin } from '../support/app';
@@ -28,7 +28,7 @@ beforeAll(async () => {
 });
 afterAll(() => service.close());
 
-roleMatrix({
+registerRoleMatrixTests({
   file: join(__dirname, '../matrix/role-matrix.tsv'),
   clients: () => clients,
   places: () => places,

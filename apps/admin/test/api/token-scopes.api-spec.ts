@@ -1,5 +1,5 @@
 import type { Viewer } from '@rookery/kernel';
-import { tokenScopes } from '@rookery/testing';
+import { registerTokenScopeTests } from '@rookery/testing';
 import type { SeededService } from '@rookery/testing';
 import { startAdmin } from '../support/app';
 
@@ -11,4 +11,4 @@ beforeAll(async () => {
 });
 afterAll(() => service.close());
 
-tokenScopes({ app: () => service.app, viewer: () => reader });
+registerTokenScopeTests({ app: () => service.app, viewer: () => reader });

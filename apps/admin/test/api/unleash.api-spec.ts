@@ -1,4 +1,4 @@
-import { parameterEncodings, requestOf, visibility } from '@rookery/testing';
+import { registerParameterEncodingTests, requestOf, registerVisibilityTests } from '@rookery/testing';
 import { FlagsOfAProject } from '../support/flags';
 
 let flags: FlagsOfAProject;
@@ -32,7 +32,7 @@ describe('GET …/feature_flags_client', () => {
     expect(shown[0]).toEqual({ token: expect.stringMatching(/^glffct-[\w-]{20}$/) });
   });
 
-  visibility({
+  registerVisibilityTests({
     app: () => flags.app,
     from: (level, standing) => flags.from(level, standing, 'feature_flags_client'),
     seen: (standing) => (['maintainer', 'owner', 'admin'].includes(standing) ? 200 : 403),
@@ -197,7 +197,7 @@ describe('features of a client', () => {
     ]);
   });
 
-  parameterEncodings({
+  registerParameterEncodingTests({
     app: () => flags.app,
     to: () => ({
       viewer: flags.service.seed.anonymous(),

@@ -1,5 +1,5 @@
 import type { Viewer } from '@rookery/kernel';
-import { wholeNumbers } from '@rookery/testing';
+import { registerNumberLimitTests } from '@rookery/testing';
 import type { SeededService } from '@rookery/testing';
 import { startAdmin } from '../support/app';
 
@@ -11,4 +11,4 @@ beforeAll(async () => {
 });
 afterAll(() => service.close());
 
-wholeNumbers({ app: () => service.app, viewer: () => admin });
+registerNumberLimitTests({ app: () => service.app, viewer: () => admin });

@@ -3,12 +3,12 @@ import { applicationSettings } from '@rookery/instance';
 import { jobSettings, withJobs } from '@rookery/jobs';
 import { eventWorker, messagingSettings } from '@rookery/messaging';
 import { databaseSettingsFor } from '@rookery/persistence';
-import { background } from '@rookery/testing';
+import { registerBackgroundWorkTests } from '@rookery/testing';
 import { migrations } from '../../src/database';
 import { geoSettings } from '../../src/geo-sites/geo-sites.config';
 import { AdminModule } from '../../src/admin.module';
 
-background({
+registerBackgroundWorkTests({
   service: 'admin',
   module: AdminModule,
   settings: [

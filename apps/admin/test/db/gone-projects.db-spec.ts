@@ -1,4 +1,4 @@
-import { deletedWithProjects } from '@rookery/testing';
+import { registerProjectDeletionTests } from '@rookery/testing';
 import type { SeededService } from '@rookery/testing';
 import { startAdmin } from '../support/app';
 
@@ -6,7 +6,7 @@ let service: SeededService;
 beforeAll(async () => void (service = await startAdmin()));
 afterAll(() => service.close());
 
-deletedWithProjects({
+registerProjectDeletionTests({
   service: () => service,
   effect: 'drop-feature-flags',
   tables: [

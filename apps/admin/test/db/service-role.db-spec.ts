@@ -1,4 +1,4 @@
-import { serviceRole } from '@rookery/testing';
+import { registerServiceRoleTests } from '@rookery/testing';
 import { migrations } from '../../src/database';
 
-serviceRole({ migrations, table: 'geo_sites' });
+registerServiceRoleTests({ migrations, table: 'geo_sites' });

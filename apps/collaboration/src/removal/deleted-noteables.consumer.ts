@@ -8,7 +8,7 @@ import type { AttachedTable } from '@rookery/persistence';
 import { NoteableKinds, noteables } from '../base/noteables/noteable-kinds';
 
 /** Controllers that delete attached rows of deleted noteables: one for each effect. Source: docs/architecture.md 3. */
-export function droppedWithNoteables(attachments: readonly AttachedTable<NoteableKinds>[]): Type[] {
+export function createDeletedNoteablesConsumers(attachments: readonly AttachedTable<NoteableKinds>[]): Type[] {
   return [...groupedByEffect(attachments, 'noteable')].map(([effect, ones]) => {
     @Controller()
     class DeletedNoteablesConsumer {

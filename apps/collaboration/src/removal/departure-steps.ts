@@ -11,7 +11,7 @@ export type Departure = RowOf<UserDeparture, 'userId' | 'ghostUserId' | 'hardDel
 
 /** One pass over every table with user ids. Source: reference identity-and-import 5; ADR 0136. */
 @Injectable()
-export class DepartureSteps {
+export class UserReferenceRemovalSteps {
   private readonly statements: Readonly<Record<DepartureStep, readonly PreparedStatement[]>>;
 
   constructor(

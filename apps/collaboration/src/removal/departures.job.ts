@@ -5,7 +5,7 @@ import { UserRemovals, handOverReferences } from './user-removals';
 
 /** Hands over or removes the person references of a removed user, round after round. Source: ADR 0136. */
 @Injectable()
-export class DeparturesJob {
+export class UserRemovalsJob {
   constructor(private readonly departures: UserRemovals) {}
 
   @Job(handOverReferences)

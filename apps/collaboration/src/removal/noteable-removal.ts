@@ -2,28 +2,32 @@ import { Injectable } from '@nestjs/common';
 import type { DeletedNoteable } from '@rookery/contracts';
 import { dropInternalIds, prepareStatement } from '@rookery/persistence';
 import type { Tx } from '@rookery/persistence';
-import { NoteableKinds, perKind, projectIdSql } from '../base/noteables/noteable-kinds';
+import { NoteableKinds, cachePerNoteableKind, projectIdSql } from '../base/noteables/noteable-kinds';
 import type { NoteableKind } from '../base/noteables/noteable-kinds';
 import { iidSql } from '../base/noteables/references.shape';
-import { removeNotesBelow, removeNotesBy, removeNotesOf } from '../talk/notes/note-removal';
+import {
+  removeNotesChunkOnAuthoredNoteables,
+  removeNotesChunkByAuthor,
+  removeNotesOfNoteables,
+} from '../talk/notes/note-removal';
 
 /** Units: rows. */
 const CHUNK = 500;
 
 /** Locks the noteables so that no new note is added; notes added before the lock are removed with them. */
-const lockAuthoredNoteables = perKind(({ table }) =>
+const lockAuthoredNoteables = cachePerNoteableKind(({ table }) =>
   prepareStatement(
     `departures_${table}`,
     `select id from ${table} where author_id = $1::bigint limit ${CHUNK} for update`,
   ),
 );
-const lockNoteablesOfGroups = perKind(({ table }) =>
+const lockNoteablesOfGroups = cachePerNoteableKind(({ table }) =>
   prepareStatement(
     `group_deletion_${table}`,
     `select id from ${table} where group_id = any($1::bigint[]) limit ${CHUNK} for update`,
   ),
 );
-const removeNoteables = perKind((kind) =>
+const removeNoteables = cachePerNoteableKind((kind) =>
   prepareStatement(
     `departures_remove_${kind.table}`,
     `${kind.writes.remove} where i.id = any($1::bigint[])
@@ -41,10 +45,13 @@ export class NoteableRemoval {
   async removeNext(tx: Tx, authorId: number): Promise<boolean> {
     // Commits stay in their repository when their author goes, and their notes with them.
     for (const kind of this.kinds.all.filter(({ events }) => events.deletedOf)) {
-      if (!(await removeNotesBelow(tx, kind, authorId)) || !(await this.dropAuthoredChunk(tx, kind, authorId)))
+      if (
+        !(await removeNotesChunkOnAuthoredNoteables(tx, kind, authorId)) ||
+        !(await this.dropAuthoredChunk(tx, kind, authorId))
+      )
         return false;
     }
-    return removeNotesBy(tx, this.kinds, authorId);
+    return removeNotesChunkByAuthor(tx, this.kinds, authorId);
   }
 
   /** Removes all noteables of deleted groups. */
@@ -73,7 +80,7 @@ export class NoteableRemoval {
   ): Promise<boolean> {
     if (found.length === 0) return true;
     const ids = found.map((row) => row.id);
-    await removeNotesOf(tx, kind, ids);
+    await removeNotesOfNoteables(tx, kind, ids);
     for (const deleted of await tx.prepared<DeletedNoteable>(removeNoteables(kind), [ids])) {
       const event = kind.events.deletedOf?.(deleted, null);
       if (event) tx.emit(event);

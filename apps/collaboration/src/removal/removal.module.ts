@@ -1,17 +1,17 @@
 import { Module } from '@nestjs/common';
 import type { DynamicModule } from '@nestjs/common';
-import { attachmentControllers } from '@rookery/directory';
-import { Attaches, Owns, refuseUnreachable } from '@rookery/persistence';
+import { createAttachedRowDeletionControllers } from '@rookery/directory';
+import { Attaches, Owns, refuseUnreachableAttachments } from '@rookery/persistence';
 import type { AttachedTable } from '@rookery/persistence';
 import type { NoteableKind, NoteableKinds } from '../base/noteables/noteable-kinds';
 import { AttachedTables } from './attached-tables';
-import { DepartureSteps } from './departure-steps';
+import { UserReferenceRemovalSteps } from './departure-steps';
 import { UserRemovals } from './user-removals';
 import { UserRemovalsConsumer } from './user-removals.consumer';
-import { DeparturesJob } from './departures.job';
+import { UserRemovalsJob } from './departures.job';
 import { DeletedGroupsConsumer } from './deleted-groups.consumer';
 import { NoteableRemoval } from './noteable-removal';
-import { droppedWithNoteables } from './deleted-noteables.consumer';
+import { createDeletedNoteablesConsumers } from './deleted-noteables.consumer';
 import { DeletedProjectsConsumer } from './deleted-projects.consumer';
 import { attachedDepartures, UserDeparture } from './user-departure.entity';
 
@@ -20,7 +20,7 @@ import { attachedDepartures, UserDeparture } from './user-departure.entity';
 @Attaches(attachedDepartures)
 @Module({
   controllers: [UserRemovalsConsumer, DeletedGroupsConsumer, DeletedProjectsConsumer],
-  providers: [DepartureSteps, UserRemovals, DeparturesJob, NoteableRemoval],
+  providers: [UserReferenceRemovalSteps, UserRemovals, UserRemovalsJob, NoteableRemoval],
 })
 export class RemovalModule {}
 
@@ -33,11 +33,11 @@ export class AttachedRemovalModule {
   /** `attached` are the attachments of all modules. Errors: a plain Error for an attachment of no module or kind. */
   static forRoot(kinds: readonly NoteableKind[], attached: readonly AttachedTable<NoteableKinds>[]): DynamicModule {
     const all = [...new Set([...kinds.flatMap((kind) => kind.attached), ...attached])];
-    refuseUnreachable(all);
+    refuseUnreachableAttachments(all);
     return {
       module: AttachedRemovalModule,
       global: true,
-      controllers: [...attachmentControllers(attached), ...droppedWithNoteables(attached)],
+      controllers: [...createAttachedRowDeletionControllers(attached), ...createDeletedNoteablesConsumers(attached)],
       providers: [{ provide: AttachedTables, useValue: new AttachedTables(all) }],
       exports: [AttachedTables],
     };

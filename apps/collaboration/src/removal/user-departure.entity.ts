@@ -1,4 +1,4 @@
-import { attachedTo } from '@rookery/persistence';
+import { declareAttachedTable } from '@rookery/persistence';
 import { Check, Column, Entity, PrimaryColumn } from 'typeorm';
 
 /** A removed user whose person references are being handed over or removed. Source: ADR 0136. */
@@ -13,7 +13,7 @@ export class UserDeparture {
   @Column({ type: 'timestamptz', default: () => 'now()' }) nextAt: Date;
 }
 
-export const attachedDepartures = attachedTo({
+export const attachedDepartures = declareAttachedTable({
   table: 'user_departures',
   stays: {
     user_id: 'the row is the removal itself, and ends with it',

@@ -3,7 +3,7 @@ import { int, object } from '@rookery/contracts';
 import { defineJob, Jobs } from '@rookery/jobs';
 import { prepareStatement, Work } from '@rookery/persistence';
 import type { RowOf, Tx } from '@rookery/persistence';
-import { DepartureSteps } from './departure-steps';
+import { UserReferenceRemovalSteps } from './departure-steps';
 import type { Departure } from './departure-steps';
 import type { UserDeparture } from './user-departure.entity';
 
@@ -42,7 +42,7 @@ const findHeir = prepareStatement('departures_knows_heir', `select 1 from direct
 export class UserRemovals {
   constructor(
     private readonly work: Work,
-    private readonly steps: DepartureSteps,
+    private readonly steps: UserReferenceRemovalSteps,
     private readonly jobs: Jobs,
   ) {}
 

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { noteCreated } from '@rookery/contracts';
 import type { DirectoryProject } from '@rookery/contracts';
 import { Work } from '@rookery/persistence';
-import { paging, startNats } from '@rookery/testing';
+import { registerListPagingTests, startNats } from '@rookery/testing';
 import type { PrivateNats, SeededService } from '@rookery/testing';
 import { ActivityConsumer } from '../../src/following/activity/activity.consumer';
 import { castOf, startCollaboration } from '../support/app';
@@ -459,7 +459,13 @@ describe('pages', () => {
     await worker.drained();
   });
   const list = (path: () => string, query: Body = {}) =>
-    paging(() => ({ app: service.app, viewer: service.seed.viewer(cast.owner), path: path(), rows: 6, query }));
+    registerListPagingTests(() => ({
+      app: service.app,
+      viewer: service.seed.viewer(cast.owner),
+      path: path(),
+      rows: 6,
+      query,
+    }));
   describe('of a project', () => list(() => `/api/v4/projects/${project.id}/events`));
   describe('of a user', () => list(() => `/api/v4/users/${cast.owner.username}/events`, { sort: 'asc' }));
   describe('of all projects', () => list(() => '/api/v4/events', { scope: 'all' }));

@@ -1,7 +1,13 @@
 import { randomUUID } from 'node:crypto';
 import type { DirectoryProject } from '@rookery/contracts';
 import { Work } from '@rookery/persistence';
-import { foreignId, paging, parameterEncodings, startNats, visibility } from '@rookery/testing';
+import {
+  registerForeignParentTests,
+  registerListPagingTests,
+  registerParameterEncodingTests,
+  startNats,
+  registerVisibilityTests,
+} from '@rookery/testing';
 import type { PrivateNats, SeededService, SeededUser } from '@rookery/testing';
 import { UserRemovals } from '../../src/removal/user-removals';
 import { UserRemovalsConsumer } from '../../src/removal/user-removals.consumer';
@@ -118,7 +124,7 @@ describe('awarding an emoji', () => {
     if (!('name' in body && String(body.name).length > 200)) expect(answer).toEqual(refusal);
   });
 
-  parameterEncodings({
+  registerParameterEncodingTests({
     app: () => service.app,
     to: () => ({
       viewer: service.seed.viewer(cast.guest),
@@ -225,7 +231,7 @@ describe('visibility', () => {
     }
   });
 
-  visibility({
+  registerVisibilityTests({
     app: () => service.app,
     from: async (level, standing) => {
       const there = await service.seed.project({ visibility: level });
@@ -255,7 +261,7 @@ describe('of another parent', () => {
     noteAward = await give('owner', 'eyes', onNote(note));
     own = at(`/award_emoji/${award.id}`);
   });
-  foreignId({
+  registerForeignParentTests({
     app: () => service.app,
     viewer: () => service.seed.viewer(cast.owner),
     requests: async () => {
@@ -283,7 +289,7 @@ describe('the list', () => {
     path = at('/award_emoji');
     for (const name of ['eyes', 'rocket', 'tada', 'heart', '100', 'star', 'fire']) await give('owner', name);
   });
-  paging(() => ({ app: service.app, viewer: service.seed.anonymous(), path, rows: 7 }));
+  registerListPagingTests(() => ({ app: service.app, viewer: service.seed.anonymous(), path, rows: 7 }));
 
   test("of issues is filtered by the caller's awards, and sorted by votes", async () => {
     const there = await service.seed.project();

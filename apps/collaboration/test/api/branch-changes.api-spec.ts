@@ -1,6 +1,6 @@
 import type { DirectoryProject } from '@rookery/contracts';
 import type { Viewer } from '@rookery/kernel';
-import { GitClient, parameterEncodings, visibility } from '@rookery/testing';
+import { GitClient, registerParameterEncodingTests, registerVisibilityTests } from '@rookery/testing';
 import type { SeededService } from '@rookery/testing';
 import { castOf, eventsOf, startCollaboration } from '../support/app';
 import type { Cast } from '../support/app';
@@ -128,7 +128,7 @@ describe('a new branch', () => {
     expect(updates).toEqual([done, done]);
   });
 
-  parameterEncodings({
+  registerParameterEncodingTests({
     app: () => service.app,
     to: () => ({
       viewer: developer,
@@ -247,7 +247,7 @@ describe('merged branches', () => {
 });
 
 describe('writers', () => {
-  visibility({
+  registerVisibilityTests({
     app: () => service.app,
     async from(level, standing) {
       const { project, place } = await refsRepository(service, git, { visibility: level });

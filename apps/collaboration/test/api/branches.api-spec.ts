@@ -1,6 +1,6 @@
 import type { DirectoryProject } from '@rookery/contracts';
 import type { Viewer } from '@rookery/kernel';
-import { GitClient, linksOf, paging, visibility } from '@rookery/testing';
+import { GitClient, linksOf, registerListPagingTests, registerVisibilityTests } from '@rookery/testing';
 import type { SeededService } from '@rookery/testing';
 import { castOf, startCollaboration } from '../support/app';
 import type { Cast } from '../support/app';
@@ -151,7 +151,7 @@ it('is empty for a repository without branches, and without a repository not fou
 });
 
 describe('pages', () => {
-  paging(() => ({
+  registerListPagingTests(() => ({
     app: service.app,
     viewer: reader,
     path: pathOf(made.project),
@@ -184,7 +184,7 @@ describe('pages', () => {
 describe('readers', () => {
   const places: Partial<Record<string, { project: DirectoryProject; cast: Cast }>> = {};
 
-  visibility({
+  registerVisibilityTests({
     app: () => service.app,
     async from(level, standing) {
       const place = (places[level] ??= await (async () => {

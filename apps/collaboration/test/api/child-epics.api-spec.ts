@@ -1,13 +1,13 @@
 import type { DirectoryNamespace } from '@rookery/contracts';
 import type { Viewer } from '@rookery/kernel';
 import {
-  foreignId,
-  paging,
-  parameterEncodings,
-  refusalOrder,
+  registerForeignParentTests,
+  registerListPagingTests,
+  registerParameterEncodingTests,
+  registerRefusalOrderTests,
   requestOf,
   untilBlocked,
-  visibility,
+  registerVisibilityTests,
 } from '@rookery/testing';
 import type { Method, SeededService, SeededUser, RoleCase } from '@rookery/testing';
 import { Client } from 'pg';
@@ -660,7 +660,7 @@ describe('permissions', () => {
     expect(((await as(who(planner)).get(encoded).expect(200)).body as ShownEpic[])[0]!.id).toBe(id);
   });
 
-  visibility({
+  registerVisibilityTests({
     app: () => service.app,
     from: async (level, how) => {
       const place = await groupOf({ visibility: level });
@@ -673,7 +673,7 @@ describe('permissions', () => {
     anonymous: 401,
   });
 
-  refusalOrder(
+  registerRefusalOrderTests(
     () => service.app,
     async () => {
       const place = await groupOf({ visibility: 'private' });
@@ -694,7 +694,7 @@ describe('permissions', () => {
     },
   );
 
-  parameterEncodings({
+  registerParameterEncodingTests({
     app: () => service.app,
     to: () => ({
       viewer: who(planner),
@@ -708,7 +708,7 @@ describe('permissions', () => {
 });
 
 describe('through another epic', () => {
-  foreignId({
+  registerForeignParentTests({
     app: () => service.app,
     viewer: () => who(planner),
     requests: async () => {
@@ -726,5 +726,5 @@ describe('pages', () => {
   beforeEach(async () => {
     for (let count = 0; count < 5; count++) await assigned(await epicIn());
   });
-  paging(() => ({ app: service.app, viewer: who(planner), path: at(), rows: 5 }));
+  registerListPagingTests(() => ({ app: service.app, viewer: who(planner), path: at(), rows: 5 }));
 });

@@ -1,5 +1,5 @@
 import type { DirectoryMergeSettings, DirectoryProject } from '@rookery/contracts';
-import { Settlement } from '../../src/code/repositories/ref-updates/settlement';
+import { PushSettlement } from '../../src/code/repositories/ref-updates/settlement';
 import { ProjectRepositories } from '../../src/code/repositories/project-repositories';
 import type { SeededService } from '@rookery/testing';
 import { eventsOf, startCollaboration } from '../support/app';
@@ -264,7 +264,7 @@ describe('a push to the default branch', () => {
       .expect(200);
     const [push] = await service.database.query<{ id: number }>('select max(id)::integer as id from pushes');
     const repository = (await service.app.get(ProjectRepositories).findRepository(project.id))!;
-    await service.app.get(Settlement).settlePush(repository, push!.id, null);
+    await service.app.get(PushSettlement).settlePush(repository, push!.id, null);
     expect(await shown(issue)).toMatchObject({ state: 'opened' });
     // Its commits are not pushed again with the next push.
     await on.pushMain('More');

@@ -1,5 +1,5 @@
 import type { Viewer } from '@rookery/kernel';
-import { paging, parameterEncodings, refusalOrder } from '@rookery/testing';
+import { registerListPagingTests, registerParameterEncodingTests, registerRefusalOrderTests } from '@rookery/testing';
 import type { SeededService } from '@rookery/testing';
 import { startCollaboration } from '../support/app';
 import type { Cast } from '../support/app';
@@ -167,7 +167,7 @@ describe('a page', () => {
         .send({ note: `Note ${index}` })
         .expect(201);
   });
-  paging(() => ({
+  registerListPagingTests(() => ({
     app: service.app,
     viewer: service.seed.viewer(total.cast.guest),
     path: total.at('comments'),
@@ -179,7 +179,7 @@ describe('a page', () => {
 describe('creating', () => {
   let shared: CommitPlace;
   beforeAll(async () => void (shared = await commitPlace(service, { visibility: 'private' })));
-  refusalOrder(
+  registerRefusalOrderTests(
     () => service.app,
     () => ({
       method: 'POST',
@@ -192,7 +192,7 @@ describe('creating', () => {
       allowed: service.seed.viewer(shared.cast.reporter),
     }),
   );
-  parameterEncodings({
+  registerParameterEncodingTests({
     app: () => service.app,
     to: () => ({
       viewer: service.seed.viewer(shared.cast.reporter),

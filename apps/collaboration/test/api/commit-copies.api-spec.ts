@@ -1,6 +1,6 @@
 import type { DirectoryProject } from '@rookery/contracts';
 import type { ObjectId, Repository } from '@rookery/git';
-import { parameterEncodings } from '@rookery/testing';
+import { registerParameterEncodingTests } from '@rookery/testing';
 import type { SeededService } from '@rookery/testing';
 import { ProjectRepositories } from '../../src/code/repositories/project-repositories';
 import { RefIntents } from '../../src/code/repositories/ref-updates/ref-intents';
@@ -253,7 +253,7 @@ describe.each(['cherry_pick', 'revert'] as const)('%s', (action) => {
 });
 
 describe('parameters', () => {
-  parameterEncodings({
+  registerParameterEncodingTests({
     app: () => service.app,
     to: async () => {
       const made = await place();

@@ -1,6 +1,6 @@
 import type { Repository } from '@rookery/git';
 import type { Viewer } from '@rookery/kernel';
-import { paging } from '@rookery/testing';
+import { registerListPagingTests } from '@rookery/testing';
 import type { SeededService } from '@rookery/testing';
 import { DIFF_LIMITS } from '../../src/code/commits/diffs/diff-limits';
 import { readDiff } from '../../src/code/commits/diffs/read-diffs';
@@ -154,7 +154,7 @@ it('leaves out large patches, and shows pages with much text', async () => {
 });
 
 describe('a page', () => {
-  paging(() => ({
+  registerListPagingTests(() => ({
     app: service.app,
     viewer: reader,
     path: many,

@@ -1,5 +1,10 @@
 import { EMPTY_TREE } from '@rookery/git';
-import { foreignId, paging, parameterEncodings, refusalOrder } from '@rookery/testing';
+import {
+  registerForeignParentTests,
+  registerListPagingTests,
+  registerParameterEncodingTests,
+  registerRefusalOrderTests,
+} from '@rookery/testing';
 import type { SeededService } from '@rookery/testing';
 import { eventsOf, startCollaboration } from '../support/app';
 import type { Cast } from '../support/app';
@@ -310,7 +315,7 @@ describe('the list', () => {
         .expect(201);
     }
   });
-  paging(() => ({
+  registerListPagingTests(() => ({
     app: service.app,
     viewer: service.seed.viewer(full.cast.guest),
     path: full.at('discussions'),
@@ -321,7 +326,7 @@ describe('the list', () => {
 describe('starting', () => {
   let hidden: CommitPlace;
   beforeAll(async () => void (hidden = await commitPlace(service, { visibility: 'private' })));
-  refusalOrder(
+  registerRefusalOrderTests(
     () => service.app,
     () => ({
       method: 'POST',
@@ -334,7 +339,7 @@ describe('starting', () => {
       allowed: service.seed.viewer(hidden.cast.reporter),
     }),
   );
-  parameterEncodings({
+  registerParameterEncodingTests({
     app: () => service.app,
     to: () => ({
       viewer: service.seed.viewer(hidden.cast.reporter),
@@ -357,7 +362,7 @@ describe('starting', () => {
 });
 
 describe('a discussion of another project', () => {
-  foreignId({
+  registerForeignParentTests({
     app: () => service.app,
     viewer: () => service.seed.viewer(place.cast.owner),
     requests: async () => {

@@ -1,7 +1,7 @@
 import type { DirectoryProject } from '@rookery/contracts';
 import type { ObjectId, Repository } from '@rookery/git';
 import type { Viewer } from '@rookery/kernel';
-import { paging } from '@rookery/testing';
+import { registerListPagingTests } from '@rookery/testing';
 import type { SeededService } from '@rookery/testing';
 import type { Response } from 'supertest';
 import { ProjectRepositories } from '../../src/code/repositories/project-repositories';
@@ -239,7 +239,7 @@ describe('contributors', () => {
     ]);
   });
 
-  paging(() => ({
+  registerListPagingTests(() => ({
     app: service.app,
     viewer: reader,
     path: `${made.path}/contributors`,

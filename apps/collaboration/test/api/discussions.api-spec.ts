@@ -1,5 +1,10 @@
 import type { DirectoryProject } from '@rookery/contracts';
-import { foreignId, paging, parameterEncodings, refusalOrder } from '@rookery/testing';
+import {
+  registerForeignParentTests,
+  registerListPagingTests,
+  registerParameterEncodingTests,
+  registerRefusalOrderTests,
+} from '@rookery/testing';
 import type { SeededService } from '@rookery/testing';
 import { castOf, eventsOf, startCollaboration } from '../support/app';
 import type { Cast } from '../support/app';
@@ -440,8 +445,8 @@ describe('shared suites for lists and writes', () => {
     path = discussions;
     for (let i = 0; i < 7; i++) begun = await thread('owner', { body: `${i}` });
   });
-  paging(() => ({ app: service.app, viewer: service.seed.viewer(cast.owner), path, rows: 7 }));
-  parameterEncodings({
+  registerListPagingTests(() => ({ app: service.app, viewer: service.seed.viewer(cast.owner), path, rows: 7 }));
+  registerParameterEncodingTests({
     app: () => service.app,
     to: () => ({
       viewer: service.seed.viewer(cast.owner),
@@ -452,7 +457,7 @@ describe('shared suites for lists and writes', () => {
     seen: (body) => (body as unknown as Discussion).notes.map((one) => [one.body, 'internal' in one && one.internal]),
     expected: [['a + b & c', true]],
   });
-  refusalOrder(
+  registerRefusalOrderTests(
     () => service.app,
     async () => ({
       method: 'POST',
@@ -465,7 +470,7 @@ describe('shared suites for lists and writes', () => {
       ...(await createHiddenDiscussion()),
     }),
   );
-  foreignId({
+  registerForeignParentTests({
     app: () => service.app,
     viewer: () => service.seed.viewer(cast.owner),
     requests: async () => {

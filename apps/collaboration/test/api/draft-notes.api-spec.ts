@@ -1,4 +1,4 @@
-import { foreignId, paging } from '@rookery/testing';
+import { registerForeignParentTests, registerListPagingTests } from '@rookery/testing';
 import type { SeededService } from '@rookery/testing';
 import { startCollaboration } from '../support/app';
 import type { Cast } from '../support/app';
@@ -193,7 +193,7 @@ test('those who may comment write drafts; archived projects and locked discussio
 });
 
 describe('drafts of another merge request', () => {
-  foreignId({
+  registerForeignParentTests({
     app: () => service.app,
     viewer: () => service.seed.viewer(cast.reporter),
     requests: async () => {
@@ -217,7 +217,12 @@ describe('pages', () => {
   beforeEach(async () => {
     for (const note of ['1', '2', '3', '4', '5', '6', '7']) await draft({ note });
   });
-  paging(() => ({ app: service.app, viewer: service.seed.viewer(cast.reporter), path: drafts, rows: 7 }));
+  registerListPagingTests(() => ({
+    app: service.app,
+    viewer: service.seed.viewer(cast.reporter),
+    path: drafts,
+    rows: 7,
+  }));
 });
 
 test('drafts of one author have a size together, because they are published at once', async () => {

@@ -1,7 +1,7 @@
 import type { DirectoryProject } from '@rookery/contracts';
 import { until } from '@rookery/testing';
 import type { SeededService, SeededUser } from '@rookery/testing';
-import { DueMailsJob } from '../../src/following/notifications/due-mails/due-mails.job';
+import { DueIssueMailsJob } from '../../src/following/notifications/due-mails/due-mails.job';
 import { startCollaboration } from '../support/app';
 import { mailbox, names } from '../support/mailbox';
 
@@ -47,7 +47,7 @@ async function issue(fields: object = {}): Promise<{ id: number; iid: number }> 
   await box.clear();
   return body as { id: number; iid: number };
 }
-const runDueMailsJob = () => service.app.get(DueMailsJob).run();
+const runDueMailsJob = () => service.app.get(DueIssueMailsJob).run();
 async function addParticipant(user: SeededUser, { id }: { id: number }): Promise<void> {
   await query(
     `insert into participants (noteable_type, noteable_id, user_id, project_id) values ('Issue', $1, $2, $3)`,

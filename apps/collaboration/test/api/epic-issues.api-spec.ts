@@ -1,6 +1,12 @@
 import type { DirectoryNamespace, DirectoryProject } from '@rookery/contracts';
 import type { Viewer } from '@rookery/kernel';
-import { foreignId, paging, refusalOrder, requestOf, untilBlocked } from '@rookery/testing';
+import {
+  registerForeignParentTests,
+  registerListPagingTests,
+  registerRefusalOrderTests,
+  requestOf,
+  untilBlocked,
+} from '@rookery/testing';
 import type { Method, SeededService, SeededUser, RoleCase } from '@rookery/testing';
 import { Client } from 'pg';
 import type { Response } from 'supertest';
@@ -336,7 +342,7 @@ describe('permissions', () => {
     ]);
   });
 
-  refusalOrder(
+  registerRefusalOrderTests(
     () => service.app,
     async () => {
       const place = await groupOf({ visibility: 'private' });
@@ -364,7 +370,7 @@ describe('permissions', () => {
 });
 
 describe('through another epic', () => {
-  foreignId({
+  registerForeignParentTests({
     app: () => service.app,
     viewer: () => who(planner),
     requests: async () => {
@@ -382,5 +388,5 @@ describe('pages', () => {
   beforeEach(async () => {
     for (let count = 0; count < 5; count++) await assigned(await issueIn(project));
   });
-  paging(() => ({ app: service.app, viewer: who(planner), path: at(), rows: 5 }));
+  registerListPagingTests(() => ({ app: service.app, viewer: who(planner), path: at(), rows: 5 }));
 });

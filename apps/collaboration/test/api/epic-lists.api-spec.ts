@@ -1,6 +1,6 @@
 import type { DirectoryNamespace } from '@rookery/contracts';
 import type { Viewer } from '@rookery/kernel';
-import { paging } from '@rookery/testing';
+import { registerListPagingTests } from '@rookery/testing';
 import type { SeededService } from '@rookery/testing';
 import type { Response } from 'supertest';
 import { startCollaboration } from '../support/app';
@@ -175,7 +175,7 @@ describe('pages', () => {
     viewer = await standing(many, 'planner');
     for (let at = 0; at < 7; at++) await open(viewer, at % 2 ? many : below, { title: `Epic ${at}` });
   });
-  paging(() => ({
+  registerListPagingTests(() => ({
     app: service.app,
     viewer: { ...viewer, directory: service.seed.anonymous().directory },
     path: pathOf(many),

@@ -1,6 +1,11 @@
 import type { DirectoryNamespace } from '@rookery/contracts';
 import type { Role, Viewer } from '@rookery/kernel';
-import { foreignId, paging, requestOf, visibility } from '@rookery/testing';
+import {
+  registerForeignParentTests,
+  registerListPagingTests,
+  requestOf,
+  registerVisibilityTests,
+} from '@rookery/testing';
 import type { Method, SeededService, SeededUser, RoleCase } from '@rookery/testing';
 import type { Response } from 'supertest';
 import { eventsOf, startCollaboration } from '../support/app';
@@ -133,7 +138,7 @@ describe('notes', () => {
     expect((await as(who('guest')).post(byId('/notes')).send({ body: 'x' })).status).toBe(404);
   });
 
-  visibility({
+  registerVisibilityTests({
     app: () => service.app,
     from: async (level, how) => {
       const place = await groupOf({ visibility: level });
@@ -152,7 +157,7 @@ describe('notes', () => {
     beforeEach(async () => {
       for (let at = 0; at < 5; at++) await writeNote('guest', { body: `Note ${at}` });
     });
-    paging(() => ({
+    registerListPagingTests(() => ({
       app: service.app,
       viewer: { ...who('guest'), directory: service.seed.anonymous().directory },
       path: byId('/notes'),
@@ -350,7 +355,7 @@ describe('every route below an epic', () => {
     expect(await ask(free, 'owner')).toEqual([403, { message: '403 Forbidden' }]);
   });
 
-  foreignId({
+  registerForeignParentTests({
     app: () => service.app,
     viewer: () => ({ ...who('owner'), directory: service.seed.anonymous().directory }),
     requests: async () => {

@@ -1,7 +1,7 @@
 import { groupDeleted } from '@rookery/contracts';
 import type { DirectoryNamespace } from '@rookery/contracts';
 import type { Viewer } from '@rookery/kernel';
-import { foreignId, startNats, until } from '@rookery/testing';
+import { registerForeignParentTests, startNats, until } from '@rookery/testing';
 import type { PrivateNats, SeededService, SeededUser, RoleCase } from '@rookery/testing';
 import { startCollaboration } from '../support/app';
 import { epicPlaces } from '../support/epics';
@@ -150,7 +150,7 @@ describe('adding a to-do', () => {
     expect(answer.body).toEqual({ message: '404 Epic Not Found' });
   });
 
-  foreignId({
+  registerForeignParentTests({
     app: () => service.app,
     viewer: () => who(owner),
     requests: async () => {

@@ -1,7 +1,13 @@
 import type { DirectoryNamespace } from '@rookery/contracts';
 import { InstanceSettings } from '@rookery/instance';
 import type { Viewer } from '@rookery/kernel';
-import { foreignId, parameterEncodings, refusalOrder, requestOf, visibility } from '@rookery/testing';
+import {
+  registerForeignParentTests,
+  registerParameterEncodingTests,
+  registerRefusalOrderTests,
+  requestOf,
+  registerVisibilityTests,
+} from '@rookery/testing';
 import type { SeededService, RoleCase } from '@rookery/testing';
 import type { Response } from 'supertest';
 import { startCollaboration } from '../support/app';
@@ -359,7 +365,7 @@ describe('permissions', () => {
 });
 
 describe('the list', () => {
-  visibility({
+  registerVisibilityTests({
     app: () => service.app,
     from: async (level, how) => {
       const place = await groupOf({ visibility: level });
@@ -370,7 +376,7 @@ describe('the list', () => {
 });
 
 describe('opening', () => {
-  refusalOrder(
+  registerRefusalOrderTests(
     () => service.app,
     async () => {
       const outsider = service.seed.viewer(await service.seed.user());
@@ -387,7 +393,7 @@ describe('opening', () => {
       };
     },
   );
-  parameterEncodings({
+  registerParameterEncodingTests({
     app: () => service.app,
     to: () => ({
       viewer: { ...owner, directory: service.seed.anonymous().directory },
@@ -401,7 +407,7 @@ describe('opening', () => {
 });
 
 describe('through another group', () => {
-  foreignId({
+  registerForeignParentTests({
     app: () => service.app,
     viewer: () => ({ ...owner, directory: service.seed.anonymous().directory }),
     requests: async () => {

@@ -1,5 +1,5 @@
 import type { DirectoryNamespace, DirectoryProject } from '@rookery/contracts';
-import { paging, startNats, until, visibility } from '@rookery/testing';
+import { registerListPagingTests, startNats, until, registerVisibilityTests } from '@rookery/testing';
 import type { PrivateNats, SeededService, SeededUser } from '@rookery/testing';
 import { castOf, startCollaboration } from '../support/app';
 import type { Cast } from '../support/app';
@@ -218,10 +218,10 @@ describe('participants', () => {
       });
       path = at('/participants');
     });
-    paging(() => ({ app: service.app, viewer: service.seed.anonymous(), path, rows: 6 }));
+    registerListPagingTests(() => ({ app: service.app, viewer: service.seed.anonymous(), path, rows: 6 }));
   });
 
-  visibility({
+  registerVisibilityTests({
     app: () => service.app,
     from: async (level, standing) => {
       const there = await service.seed.project({ visibility: level });

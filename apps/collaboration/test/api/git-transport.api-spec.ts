@@ -4,7 +4,7 @@ import type { Call, FileAnswer, OpenRange, ProjectScope, StreamedCall } from '@r
 import type { DirectoryProject } from '@rookery/contracts';
 import { NotFound, Unavailable } from '@rookery/kernel';
 import type { Visibility } from '@rookery/kernel';
-import { awaitedBy } from '@rookery/platform';
+import { runForWaiter } from '@rookery/platform';
 import { GitClient } from '@rookery/testing';
 import type { SeededService, SeededUser } from '@rookery/testing';
 import { ProjectRepositories } from '../../src/code/repositories/project-repositories';
@@ -185,7 +185,7 @@ describe('access', () => {
         return (stream as () => Promise<Readable>)();
       };
       const waiter = { kind: 'client', deadline: Date.now() + 60_000, rights } as const;
-      await expect(awaitedBy(waiter, ask)).rejects.toThrow(NotFound);
+      await expect(runForWaiter(waiter, ask)).rejects.toThrow(NotFound);
     },
   );
 

@@ -1,6 +1,12 @@
 import type { DirectoryNamespace, DirectoryProject } from '@rookery/contracts';
 import { projectDeleted } from '@rookery/contracts';
-import { foreignId, paging, parameterEncodings, startNats, until } from '@rookery/testing';
+import {
+  registerForeignParentTests,
+  registerListPagingTests,
+  registerParameterEncodingTests,
+  startNats,
+  until,
+} from '@rookery/testing';
 import type { PrivateNats, SeededService, SeededUser } from '@rookery/testing';
 import { castOf, eventsOf, startCollaboration } from '../support/app';
 import type { Cast } from '../support/app';
@@ -135,7 +141,7 @@ describe('a weight', () => {
     }
   });
 
-  parameterEncodings({
+  registerParameterEncodingTests({
     app: () => service.app,
     to: () => ({
       viewer: service.seed.viewer(cast.owner),
@@ -219,8 +225,8 @@ describe.each(['state', 'weight'] as const)('events of a %s', (sort) => {
       path = resourceEventsPath(sort, await changed(7));
       other = await changed(1);
     });
-    paging(() => ({ app: service.app, viewer: service.seed.viewer(cast.guest), path, rows: 7 }));
-    foreignId({
+    registerListPagingTests(() => ({ app: service.app, viewer: service.seed.viewer(cast.guest), path, rows: 7 }));
+    registerForeignParentTests({
       app: () => service.app,
       viewer: () => service.seed.viewer(cast.guest),
       requests: async () => [{ method: 'GET', path: `${path}/${(await changes(sort, other))[0]!.id}` }],

@@ -1,6 +1,6 @@
 import type { DirectoryNamespace, DirectoryProject } from '@rookery/contracts';
 import type { Viewer } from '@rookery/kernel';
-import { parameterEncodings, untilBlocked } from '@rookery/testing';
+import { registerParameterEncodingTests, untilBlocked } from '@rookery/testing';
 import type { SeededService, SeededUser, RoleCase } from '@rookery/testing';
 import { Client } from 'pg';
 import { startCollaboration } from '../support/app';
@@ -374,7 +374,7 @@ it('an issue does not become public while its epic becomes confidential', async 
   expect(await shown(who(planner), secret)).toMatchObject({ confidential: true });
 });
 
-parameterEncodings({
+registerParameterEncodingTests({
   app: () => service.app,
   to: () => ({ viewer: who(planner), method: 'PUT', path: at(), params: { epic_id: epic.id } }),
   seen: ({ epic: served }) => (served as { id: number } | null)?.id === epic.id,

@@ -1,7 +1,13 @@
 import type { DirectoryNamespace, DirectoryProject } from '@rookery/contracts';
 import { groupMoved, projectDeleted, projectMoved } from '@rookery/contracts';
 import type { Viewer } from '@rookery/kernel';
-import { foreignId, paging, parameterEncodings, startNats, until } from '@rookery/testing';
+import {
+  registerForeignParentTests,
+  registerListPagingTests,
+  registerParameterEncodingTests,
+  startNats,
+  until,
+} from '@rookery/testing';
 import type { PrivateNats, SeededService, SeededUser } from '@rookery/testing';
 import { castOf, eventsOf, startCollaboration } from '../support/app';
 import type { Cast } from '../support/app';
@@ -170,7 +176,7 @@ describe('writing', () => {
   });
 
   let encoded = 0;
-  parameterEncodings({
+  registerParameterEncodingTests({
     app: () => service.app,
     to: () => ({
       viewer: service.seed.viewer(cast.owner),
@@ -345,8 +351,8 @@ describe('label events', () => {
       other = await made({ labels: 'a' });
       at = { viewer: service.seed.viewer(cast.guest), path: `${issues()}/${issue.iid}/resource_label_events` };
     });
-    paging(() => ({ app: service.app, ...at, rows: 7 }));
-    foreignId({
+    registerListPagingTests(() => ({ app: service.app, ...at, rows: 7 }));
+    registerForeignParentTests({
       app: () => service.app,
       viewer: () => at.viewer,
       requests: async () => [{ method: 'GET', path: `${at.path}/${(await changes(other))[0]!.id}` }],

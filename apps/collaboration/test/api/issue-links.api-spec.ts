@@ -1,5 +1,10 @@
 import type { DirectoryNamespace, DirectoryProject } from '@rookery/contracts';
-import { foreignId, paging, parameterEncodings, refusalOrder } from '@rookery/testing';
+import {
+  registerForeignParentTests,
+  registerListPagingTests,
+  registerParameterEncodingTests,
+  registerRefusalOrderTests,
+} from '@rookery/testing';
 import type { SeededService, SeededUser } from '@rookery/testing';
 import { castOf, startCollaboration } from '../support/app';
 import type { Cast } from '../support/app';
@@ -287,7 +292,7 @@ describe('refusals', () => {
   });
 
   describe('in order', () => {
-    refusalOrder(
+    registerRefusalOrderTests(
       () => service.app,
       async () => {
         const hidden = await service.seed.project({ visibility: 'private' });
@@ -374,8 +379,13 @@ describe('as a list', () => {
     for (let count = 0; count < 6; count++) made = await link(own, await anIssue());
     await link(await anIssue(), own);
   });
-  paging(() => ({ app: service.app, viewer: service.seed.viewer(cast.guest), path: at(own), rows: 7 }));
-  foreignId({
+  registerListPagingTests(() => ({
+    app: service.app,
+    viewer: service.seed.viewer(cast.guest),
+    path: at(own),
+    rows: 7,
+  }));
+  registerForeignParentTests({
     app: () => service.app,
     viewer: () => service.seed.viewer(cast.admin),
     requests: async () => {
@@ -390,7 +400,7 @@ describe('as a list', () => {
     },
     untouched: () => linked(own),
   });
-  parameterEncodings({
+  registerParameterEncodingTests({
     app: () => service.app,
     to: async () => ({
       viewer: service.seed.viewer(cast.guest),

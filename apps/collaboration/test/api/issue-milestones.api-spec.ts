@@ -1,7 +1,13 @@
 import type { DirectoryNamespace, DirectoryProject } from '@rookery/contracts';
 import { groupDeleted, groupMoved, projectDeleted, projectMoved } from '@rookery/contracts';
 import type { Viewer } from '@rookery/kernel';
-import { foreignId, paging, parameterEncodings, startNats, until } from '@rookery/testing';
+import {
+  registerForeignParentTests,
+  registerListPagingTests,
+  registerParameterEncodingTests,
+  startNats,
+  until,
+} from '@rookery/testing';
 import type { PrivateNats, SeededService, SeededUser } from '@rookery/testing';
 import { castOf, eventsOf, startCollaboration } from '../support/app';
 import type { Cast } from '../support/app';
@@ -163,7 +169,7 @@ describe('writing', () => {
   });
 
   let encoded = 0;
-  parameterEncodings({
+  registerParameterEncodingTests({
     app: () => service.app,
     to: () => ({
       viewer: service.seed.viewer(cast.owner),
@@ -302,7 +308,7 @@ describe('issues of a milestone', () => {
       for (let i = 0; i < 7; i++) await made({ milestone_id: id });
       at = { viewer: service.seed.viewer(cast.guest), path: `/api/v4/${ownPlace()}/milestones/${id}/issues` };
     });
-    paging(() => ({ app: service.app, ...at, rows: 7 }));
+    registerListPagingTests(() => ({ app: service.app, ...at, rows: 7 }));
   });
 });
 
@@ -372,8 +378,8 @@ describe('milestone events', () => {
       other = await made({ milestone_id: own[0]!.id });
       at = { viewer: service.seed.viewer(cast.guest), path: `${issues()}/${issue.iid}/resource_milestone_events` };
     });
-    paging(() => ({ app: service.app, ...at, rows: 7 }));
-    foreignId({
+    registerListPagingTests(() => ({ app: service.app, ...at, rows: 7 }));
+    registerForeignParentTests({
       app: () => service.app,
       viewer: () => at.viewer,
       requests: async () => [{ method: 'GET', path: `${at.path}/${(await changes(other))[0]!.id}` }],

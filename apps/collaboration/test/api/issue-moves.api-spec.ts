@@ -1,5 +1,9 @@
 import type { DirectoryNamespace, DirectoryProject } from '@rookery/contracts';
-import { foreignId, parameterEncodings, refusalOrder } from '@rookery/testing';
+import {
+  registerForeignParentTests,
+  registerParameterEncodingTests,
+  registerRefusalOrderTests,
+} from '@rookery/testing';
 import type { SeededService, SeededUser } from '@rookery/testing';
 import { castOf, eventsOf, startCollaboration } from '../support/app';
 import type { Cast } from '../support/app';
@@ -465,7 +469,7 @@ describe('refusals', () => {
   });
 
   describe('in order', () => {
-    refusalOrder(
+    registerRefusalOrderTests(
       () => service.app,
       async () => {
         const hidden = await service.seed.project({ visibility: 'private' });
@@ -485,7 +489,7 @@ describe('refusals', () => {
     );
   });
 
-  foreignId({
+  registerForeignParentTests({
     app: () => service.app,
     viewer: () => service.seed.viewer(cast.admin),
     requests: () =>
@@ -496,7 +500,7 @@ describe('refusals', () => {
       })),
     untouched: () => shown(at(issue)),
   });
-  parameterEncodings({
+  registerParameterEncodingTests({
     app: () => service.app,
     to: async () => {
       await comment(issue, 'along', cast.guest);

@@ -1,5 +1,9 @@
 import type { DirectoryProject } from '@rookery/contracts';
-import { foreignId, parameterEncodings, refusalOrder } from '@rookery/testing';
+import {
+  registerForeignParentTests,
+  registerParameterEncodingTests,
+  registerRefusalOrderTests,
+} from '@rookery/testing';
 import type { SeededService } from '@rookery/testing';
 import { castOf, startCollaboration } from '../support/app';
 import type { Cast } from '../support/app';
@@ -107,7 +111,7 @@ test('is for planners', async () => {
 });
 
 describe('a move', () => {
-  refusalOrder(
+  registerRefusalOrderTests(
     () => service.app,
     async () => {
       const hidden = await service.seed.project({ visibility: 'private' });
@@ -131,7 +135,7 @@ describe('a move', () => {
       };
     },
   );
-  parameterEncodings({
+  registerParameterEncodingTests({
     app: () => service.app,
     to: () => ({
       viewer: service.seed.viewer(cast.owner),
@@ -142,7 +146,7 @@ describe('a move', () => {
     seen: ({ iid }) => iid,
     expected: 1,
   });
-  foreignId({
+  registerForeignParentTests({
     app: () => service.app,
     viewer: () => service.seed.viewer(cast.admin),
     requests: async () => {

@@ -1,6 +1,6 @@
 import type { DirectoryNamespace, DirectoryProject } from '@rookery/contracts';
 import type { Viewer, Visibility } from '@rookery/kernel';
-import { paging, visibility } from '@rookery/testing';
+import { registerListPagingTests, registerVisibilityTests } from '@rookery/testing';
 import type { SeededService, SeededUser, RoleCase } from '@rookery/testing';
 import { startCollaboration } from '../support/app';
 
@@ -207,7 +207,7 @@ describe('the issues of a group', () => {
   });
 
   const places = new Map<Visibility, Promise<DirectoryNamespace>>();
-  visibility({
+  registerVisibilityTests({
     app: () => service.app,
     from: async (level, standing: RoleCase) => {
       if (!places.has(level)) places.set(level, service.seed.group({ visibility: level }));
@@ -220,7 +220,7 @@ describe('the issues of a group', () => {
       return { viewer: viewerOfUser(user), path: issuesBelow(group) };
     },
   });
-  paging(() => ({
+  registerListPagingTests(() => ({
     app: service.app,
     viewer: viewerOfUser(people.author),
     path: issuesBelow(),
@@ -269,7 +269,7 @@ describe('the issues of the instance', () => {
     }
   });
 
-  paging(() => ({
+  registerListPagingTests(() => ({
     app: service.app,
     viewer: viewerOfUser(people.author),
     path: '/api/v4/issues',

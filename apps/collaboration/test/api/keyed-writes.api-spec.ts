@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { DirectoryProject } from '@rookery/contracts';
-import { idempotentWrites } from '@rookery/testing';
+import { registerIdempotentWriteTests } from '@rookery/testing';
 import type { SeededService } from '@rookery/testing';
 import { castOf, eventsOf, startCollaboration } from '../support/app';
 import type { Cast } from '../support/app';
@@ -33,7 +33,7 @@ const count = async (table: string): Promise<number> => {
   return row!.count;
 };
 
-idempotentWrites('POST …/issues', {
+registerIdempotentWriteTests('POST …/issues', {
   caller: () => as('developer'),
   stranger: () => as('maintainer'),
   database: () => service.database,
@@ -43,7 +43,7 @@ idempotentWrites('POST …/issues', {
   refused: { title: 'x'.repeat(300) },
 });
 
-idempotentWrites('POST …/issues/:issue_iid/notes', {
+registerIdempotentWriteTests('POST …/issues/:issue_iid/notes', {
   caller: () => as('reporter'),
   stranger: () => as('planner'),
   database: () => service.database,

@@ -1,6 +1,13 @@
 import type { DirectoryNamespace } from '@rookery/contracts';
 import type { Viewer } from '@rookery/kernel';
-import { foreignId, paging, parameterEncodings, refusalOrder, requestOf, visibility } from '@rookery/testing';
+import {
+  registerForeignParentTests,
+  registerListPagingTests,
+  registerParameterEncodingTests,
+  registerRefusalOrderTests,
+  requestOf,
+  registerVisibilityTests,
+} from '@rookery/testing';
 import type { Method, SeededService, RoleCase } from '@rookery/testing';
 import type { Response } from 'supertest';
 import { ROLES, startCollaboration } from '../support/app';
@@ -194,8 +201,14 @@ describe.each<Kind>(['project', 'group'])('labels of a %s', (kind) => {
       own = await placeOf(kind);
       for (let i = 0; i < 7; i++) await add(own);
     });
-    paging(() => ({ app: service.app, viewer: own.owner, path: own.path, query: { search: 'label' }, rows: 7 }));
-    visibility({
+    registerListPagingTests(() => ({
+      app: service.app,
+      viewer: own.owner,
+      path: own.path,
+      query: { search: 'label' },
+      rows: 7,
+    }));
+    registerVisibilityTests({
       app: () => service.app,
       from: (level, standing) => listedBy(kind, level, standing),
     });
@@ -204,7 +217,7 @@ describe.each<Kind>(['project', 'group'])('labels of a %s', (kind) => {
   describe('to create', () => {
     let people: Awaited<ReturnType<typeof refusedAt>>;
     beforeAll(async () => void (people = await refusedAt(place)));
-    refusalOrder(
+    registerRefusalOrderTests(
       () => service.app,
       () => ({
         method: 'POST',
@@ -214,7 +227,7 @@ describe.each<Kind>(['project', 'group'])('labels of a %s', (kind) => {
         ...people,
       }),
     );
-    parameterEncodings({
+    registerParameterEncodingTests({
       app: () => service.app,
       to: () => ({
         viewer: people.allowed,
@@ -236,7 +249,7 @@ describe.each<Kind>(['project', 'group'])('labels of a %s', (kind) => {
       label = await add(place, { name: 'elsewhere' });
       both = { ...place.owner, isAdmin: true, directory: service.seed.anonymous().directory };
     });
-    foreignId({
+    registerForeignParentTests({
       app: () => service.app,
       viewer: () => both,
       requests: () =>

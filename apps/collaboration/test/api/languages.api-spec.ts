@@ -1,5 +1,5 @@
 import type { DirectoryProject } from '@rookery/contracts';
-import { GitClient, visibility } from '@rookery/testing';
+import { GitClient, registerVisibilityTests } from '@rookery/testing';
 import type { SeededService } from '@rookery/testing';
 import { ProjectRepositories } from '../../src/code/repositories/project-repositories';
 import { castOf, startCollaboration } from '../support/app';
@@ -67,7 +67,7 @@ it('follow the default branch', async () => {
 });
 
 describe('access', () => {
-  visibility({
+  registerVisibilityTests({
     app: () => service.app,
     async from(level, standing) {
       const project = await service.seed.project({ visibility: level });

@@ -4,7 +4,7 @@ import { NO_OBJECT, objectId } from '@rookery/git';
 import type { SeededService } from '@rookery/testing';
 import { ProjectRepositories } from '../../src/code/repositories/project-repositories';
 import { RefIntents } from '../../src/code/repositories/ref-updates/ref-intents';
-import { Settlement } from '../../src/code/repositories/ref-updates/settlement';
+import { PushSettlement } from '../../src/code/repositories/ref-updates/settlement';
 import { startCollaboration } from '../support/app';
 import { MergeRequestScene } from '../support/merge-request-scene';
 import type { MergePlace } from '../support/merge-request-scene';
@@ -161,7 +161,7 @@ describe('a process that is slow or dead after it moved the target branch', () =
     await as(place).put(`${place.path}/${request.iid}/merge`).send({ squash: true }).expect(422);
     await rm(lock);
     await move();
-    await service.app.get(Settlement).settlePush(git, pushId, null);
+    await service.app.get(PushSettlement).settlePush(git, pushId, null);
     expect(await shown(place, request)).toMatchObject({ state: 'merged', squash_commit_sha: squashed });
   });
 
@@ -171,7 +171,7 @@ describe('a process that is slow or dead after it moved the target branch', () =
     const { squashed, pushId, move, git } = await squashUnsettled(place, request);
     await as(place).put(`${place.path}/${request.iid}`).send({ state_event: 'close' }).expect(200);
     await move();
-    await service.app.get(Settlement).settlePush(git, pushId, null);
+    await service.app.get(PushSettlement).settlePush(git, pushId, null);
     expect(await shown(place, request)).toMatchObject({
       ...{ state: 'merged', squash_commit_sha: squashed, closed_at: null, closed_by: null },
     });
@@ -216,7 +216,7 @@ describe('a process that is slow or dead after it moved the target branch', () =
     const pushId = await service.app.get(RefIntents).recordUpdates(by, [update]);
     await as(place).put(`${place.path}/${request.iid}`).send({ state_event: 'close' }).expect(200);
     await git.run({ args: ['update-ref', update.ref, update.newId, update.oldId] });
-    await service.app.get(Settlement).settlePush(git, pushId, null);
+    await service.app.get(PushSettlement).settlePush(git, pushId, null);
     expect(await stateOf(place, request)).toBe('merged');
   });
 
@@ -249,7 +249,7 @@ describe('a process that is slow or dead after it moved the target branch', () =
     await git.run({ args: ['update-ref', 'refs/heads/main', newId] });
     await as(place).put(`${place.path}/${request.iid}/merge`);
     await git.run({ args: ['update-ref', 'refs/heads/second', newId] });
-    await service.app.get(Settlement).settlePush(git, pushId, new Set(updates.map(({ ref }) => ref)));
+    await service.app.get(PushSettlement).settlePush(git, pushId, new Set(updates.map(({ ref }) => ref)));
     const states = 'select state from ref_updates where push_id = $1';
     expect(await service.database.query(states, [pushId])).toEqual([{ state: 'done' }, { state: 'done' }]);
     expect(await stateOf(place, request)).toBe('merged');

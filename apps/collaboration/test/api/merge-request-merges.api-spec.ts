@@ -3,7 +3,7 @@ import type { ObjectId } from '@rookery/git';
 import type { SeededService } from '@rookery/testing';
 import { ProjectRepositories } from '../../src/code/repositories/project-repositories';
 import { RefIntents } from '../../src/code/repositories/ref-updates/ref-intents';
-import { Settlement } from '../../src/code/repositories/ref-updates/settlement';
+import { PushSettlement } from '../../src/code/repositories/ref-updates/settlement';
 import { eventsOf, ROLES, startCollaboration } from '../support/app';
 import type { Cast } from '../support/app';
 import { MergeRequestScene } from '../support/merge-request-scene';
@@ -224,7 +224,7 @@ describe('merging', () => {
     const id = await service.app.get(RefIntents).recordUpdates(push, [update]);
     expect(await shown(iid)).toMatchObject({ state: 'opened' });
     await git.run({ args: ['update-ref', 'refs/heads/main', made] });
-    await service.app.get(Settlement).settlePush(git, id, null);
+    await service.app.get(PushSettlement).settlePush(git, id, null);
     expect(await shown(iid)).toMatchObject({
       state: 'merged',
       merged_by: { id: cast.maintainer.id },

@@ -1,5 +1,5 @@
 import type { SeededService, SeededUser } from '@rookery/testing';
-import { PushedRequests } from '../../src/work/merge-requests/push-options/pushed-requests';
+import { MergeRequestPushOptionsService } from '../../src/work/merge-requests/push-options/pushed-requests';
 import { PushOptionsJob } from '../../src/work/merge-requests/push-options/push-options.job';
 import { MergeCommandsJob } from '../../src/work/merge-requests/quick-actions/merge-commands.job';
 import { startCollaboration } from '../support/app';
@@ -254,7 +254,7 @@ describe('refused options', () => {
 describe('after a crash', () => {
   it('a job applies the options, once', async () => {
     const apply = jest
-      .spyOn(PushedRequests.prototype, 'applyOptions')
+      .spyOn(MergeRequestPushOptionsService.prototype, 'applyOptions')
       .mockRejectedValueOnce(new Error('The process died.'));
     const branch = await commit();
     await push(['create', 'title=Late'], [branch], place, place.cast.developer);
@@ -278,14 +278,14 @@ describe('after a crash', () => {
   });
 
   it('a branch that is done stays as it is, when options are applied again', async () => {
-    const forget = jest.spyOn(PushedRequests.prototype, 'applyOptions');
+    const forget = jest.spyOn(MergeRequestPushOptionsService.prototype, 'applyOptions');
     const branch = await commit();
     await push(['create', 'title=Once'], [branch]);
     const id = forget.mock.calls[0]![0];
     forget.mockRestore();
     // As after a crash between the merge request and the end of the push.
     await service.database.query(`update pushes set options = '{merge_request.title=Twice}' where id = $1`, [id]);
-    await service.app.get(PushedRequests).applyOptions(id);
+    await service.app.get(MergeRequestPushOptionsService).applyOptions(id);
     expect(await ofBranch(branch)).toMatchObject([{ title: 'Once' }]);
   });
 });

@@ -4,7 +4,7 @@ import type { ObjectId } from '@rookery/git';
 import type { SeededService } from '@rookery/testing';
 import { ProjectRepositories } from '../../src/code/repositories/project-repositories';
 import { RefIntents } from '../../src/code/repositories/ref-updates/ref-intents';
-import { Settlement } from '../../src/code/repositories/ref-updates/settlement';
+import { PushSettlement } from '../../src/code/repositories/ref-updates/settlement';
 import { eventsOf, startCollaboration } from '../support/app';
 import type { Cast } from '../support/app';
 import { gitIn } from '../support/files-repository';
@@ -311,7 +311,7 @@ describe('a settlement that comes late', () => {
   }
   async function settle(...pushes: number[]): Promise<void> {
     const repository = (await service.app.get(ProjectRepositories).findRepository(place.project.id))!;
-    for (const id of pushes) await service.app.get(Settlement).settlePush(repository, id, null);
+    for (const id of pushes) await service.app.get(PushSettlement).settlePush(repository, id, null);
   }
 
   test('is done by the job as the push would have, once', async () => {

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import type { DirectoryProject } from '@rookery/contracts';
 import type { Role, Viewer } from '@rookery/kernel';
-import { MATRIX_MEMBERS, MATRIX_VISIBILITIES, roleMatrix } from '@rookery/testing';
+import { MATRIX_MEMBERS, MATRIX_VISIBILITIES, registerRoleMatrixTests } from '@rookery/testing';
 import type { MatrixRole, MatrixVisibility, SeededService } from '@rookery/testing';
 import type { Agent } from 'supertest';
 import { startCollaboration } from '../support/app';
@@ -69,19 +69,34 @@ const reviews = new RegExp(
 const matrixFile = (name: string): string => join(__dirname, '../matrix', name);
 
 describe('merge requests for all who see the project', () => {
-  roleMatrix({ file: matrixFile('merge-requests.tsv'), routes, clients: () => clients, places: () => open });
+  registerRoleMatrixTests({
+    file: matrixFile('merge-requests.tsv'),
+    routes,
+    clients: () => clients,
+    places: () => open,
+  });
 });
 
 describe('merge requests for members', () => {
-  roleMatrix({ file: matrixFile('members-merge-requests.tsv'), routes, clients: () => clients, places: () => limited });
+  registerRoleMatrixTests({
+    file: matrixFile('members-merge-requests.tsv'),
+    routes,
+    clients: () => clients,
+    places: () => limited,
+  });
 });
 
 describe('reviews of merge requests', () => {
-  roleMatrix({ file: matrixFile('reviews.tsv'), routes: reviews, clients: () => clients, places: () => open });
+  registerRoleMatrixTests({
+    file: matrixFile('reviews.tsv'),
+    routes: reviews,
+    clients: () => clients,
+    places: () => open,
+  });
 });
 
 describe('disabled merge requests', () => {
-  roleMatrix({
+  registerRoleMatrixTests({
     file: matrixFile('disabled-merge-requests.tsv'),
     routes,
     clients: () => clients,

@@ -1,6 +1,13 @@
 import type { DirectoryNamespace } from '@rookery/contracts';
 import type { Viewer } from '@rookery/kernel';
-import { foreignId, paging, parameterEncodings, refusalOrder, requestOf, visibility } from '@rookery/testing';
+import {
+  registerForeignParentTests,
+  registerListPagingTests,
+  registerParameterEncodingTests,
+  registerRefusalOrderTests,
+  requestOf,
+  registerVisibilityTests,
+} from '@rookery/testing';
 import type { Method, SeededService, RoleCase } from '@rookery/testing';
 import type { Response } from 'supertest';
 import { ROLES, startCollaboration } from '../support/app';
@@ -233,15 +240,21 @@ describe.each<Kind>(['project', 'group'])('milestones of a %s', (kind) => {
       own = await placeOf(kind);
       for (let i = 0; i < 7; i++) await add(own, i < 5 ? { due_date: `2026-01-0${1 + (i % 3)}` } : {});
     });
-    paging(() => ({ app: service.app, viewer: own.owner, path: own.path, query: { search: 'milestone' }, rows: 7 }));
-    paging(() => ({
+    registerListPagingTests(() => ({
+      app: service.app,
+      viewer: own.owner,
+      path: own.path,
+      query: { search: 'milestone' },
+      rows: 7,
+    }));
+    registerListPagingTests(() => ({
       app: service.app,
       viewer: own.owner,
       path: own.path,
       query: { include_ancestors: true },
       rows: 7,
     }));
-    visibility({
+    registerVisibilityTests({
       app: () => service.app,
       from: (level, standing) => listedBy(kind, level, standing),
     });
@@ -250,7 +263,7 @@ describe.each<Kind>(['project', 'group'])('milestones of a %s', (kind) => {
   describe('to create', () => {
     let people: Awaited<ReturnType<typeof refusedAt>>;
     beforeAll(async () => void (people = await refusedAt(place)));
-    refusalOrder(
+    registerRefusalOrderTests(
       () => service.app,
       () => ({
         method: 'POST',
@@ -260,7 +273,7 @@ describe.each<Kind>(['project', 'group'])('milestones of a %s', (kind) => {
         ...people,
       }),
     );
-    parameterEncodings({
+    registerParameterEncodingTests({
       app: () => service.app,
       to: () => ({
         viewer: people.allowed,
@@ -282,7 +295,7 @@ describe.each<Kind>(['project', 'group'])('milestones of a %s', (kind) => {
       milestone = await add(place);
       both = { ...place.owner, isAdmin: true, directory: service.seed.anonymous().directory };
     });
-    foreignId({
+    registerForeignParentTests({
       app: () => service.app,
       viewer: () => both,
       requests: () => [

@@ -1,7 +1,12 @@
 import type { DirectoryNamespace, DirectoryProject } from '@rookery/contracts';
 import type { Visibility } from '@rookery/kernel';
 import { VISIBILITIES } from '@rookery/kernel';
-import { anonymousViewer, parameterEncodings, refusalOrder, visibility } from '@rookery/testing';
+import {
+  anonymousViewer,
+  registerParameterEncodingTests,
+  registerRefusalOrderTests,
+  registerVisibilityTests,
+} from '@rookery/testing';
 import type { SeededService, SeededUser } from '@rookery/testing';
 import { NOTIFICATION_LEVELS } from '../../src/following/notification-settings/notification-levels';
 import { SWITCH_NAMES } from '../../src/following/notification-settings/notification-switches';
@@ -164,7 +169,7 @@ describe.each(PLACES)('the %s setting', (place) => {
     }
   });
 
-  parameterEncodings({
+  registerParameterEncodingTests({
     app: () => service.app,
     to: async () => {
       const params = { level: 'custom', new_note: true, failed_pipeline: false };
@@ -237,7 +242,7 @@ describe.each(['group', 'project'] as const)('a %s', (place) => {
     for (const level of VISIBILITIES) homes.set(level, await createHome(level));
   });
   describe.each(['GET', 'PUT'] as const)('%s', (method) => {
-    visibility({
+    registerVisibilityTests({
       app: () => service.app,
       from: (level, standing) => {
         const at = homes.get(level)!;
@@ -254,7 +259,7 @@ describe.each(['group', 'project'] as const)('a %s', (place) => {
     });
   });
 
-  refusalOrder(
+  registerRefusalOrderTests(
     () => service.app,
     () => ({
       method: 'PUT',

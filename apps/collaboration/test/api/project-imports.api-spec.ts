@@ -1,6 +1,6 @@
 import type { DirectoryProject } from '@rookery/contracts';
 import { INTERNAL_PATHS } from '@rookery/contracts';
-import { deletedWithProjects, internalAuthorization } from '@rookery/testing';
+import { registerProjectDeletionTests, internalAuthorization } from '@rookery/testing';
 import type { SeededService, SeededUser } from '@rookery/testing';
 import { startCollaboration } from '../support/app';
 
@@ -324,7 +324,7 @@ it('refuses other callers, malformed objects, and projects that are missing or a
   await postImport({ ...body, project_id: (await place({ archived: true })).id }).expect(404);
 });
 
-deletedWithProjects({
+registerProjectDeletionTests({
   service: () => service,
   effect: 'drop-imported-objects',
   tables: ['imported_objects'],

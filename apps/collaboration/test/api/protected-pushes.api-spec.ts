@@ -6,7 +6,7 @@ import type { DirectoryProject } from '@rookery/contracts';
 import { NO_OBJECT, readRef } from '@rookery/git';
 import { Forbidden } from '@rookery/kernel';
 import type { SignedInViewer } from '@rookery/kernel';
-import { awaitedBy } from '@rookery/platform';
+import { runForWaiter } from '@rookery/platform';
 import { GitClient } from '@rookery/testing';
 import type { SeededService, SeededUser } from '@rookery/testing';
 import { ProjectRepositories } from '../../src/code/repositories/project-repositories';
@@ -340,7 +340,7 @@ it('settles a change whose caller loses the permission once its intent is stored
       ...{ project: toProjectScope(project), viewer: service.seed.viewer(users.developer) as SignedInViewer },
       write: () => Promise.resolve([{ ref: 'refs/heads/lost', oldId: NO_OBJECT, newId }]),
     });
-  const outcome = await awaitedBy({ kind: 'client', deadline: Date.now() + 60_000, rights }, change);
+  const outcome = await runForWaiter({ kind: 'client', deadline: Date.now() + 60_000, rights }, change);
   expect([outcome, isLost]).toEqual([{ moved: true }, true]);
   const open = 'select 1 from pushes where project_id = $1 and settled_at is null';
   expect(await service.database.query(open, [project.id])).toEqual([]);

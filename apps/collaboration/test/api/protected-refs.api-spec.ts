@@ -1,6 +1,13 @@
 import type { DirectoryProject } from '@rookery/contracts';
 import type { Viewer } from '@rookery/kernel';
-import { deletedWithProjects, foreignId, paging, parameterEncodings, requestOf, visibility } from '@rookery/testing';
+import {
+  registerProjectDeletionTests,
+  registerForeignParentTests,
+  registerListPagingTests,
+  registerParameterEncodingTests,
+  requestOf,
+  registerVisibilityTests,
+} from '@rookery/testing';
 import type { Method, SeededService } from '@rookery/testing';
 import { castOf, startCollaboration } from '../support/app';
 import type { Cast } from '../support/app';
@@ -146,7 +153,7 @@ describe('a protected branch', () => {
     expect((await ask('DELETE', pathOf('branches', name), undefined, service.seed.viewer(cast.admin)))[0]).toBe(204);
   });
 
-  parameterEncodings({
+  registerParameterEncodingTests({
     app: () => service.app,
     to: () => ({
       viewer: maintainer,
@@ -192,7 +199,7 @@ describe.each(['branches', 'tags'] as const)('the list of protected %s', (kind) 
     for (const name of ['b', 'a', 'c/*', 'ä', 'Ab']) await add(kind, { name }, listed);
   });
 
-  paging(() => ({
+  registerListPagingTests(() => ({
     app: service.app,
     viewer: maintainer,
     path: pathOf(kind, undefined, listed),
@@ -206,7 +213,7 @@ describe.each(['branches', 'tags'] as const)('the list of protected %s', (kind) 
     expect((body as { name: string }[]).map(({ name }) => name).sort()).toEqual(['Ab', 'a']);
   });
 
-  foreignId({
+  registerForeignParentTests({
     app: () => service.app,
     viewer: () => maintainer,
     requests: () => [
@@ -217,7 +224,7 @@ describe.each(['branches', 'tags'] as const)('the list of protected %s', (kind) 
     untouched: () => ask('GET', pathOf(kind, 'c/*', listed)),
   });
 
-  visibility({
+  registerVisibilityTests({
     app: () => service.app,
     async from(level, standing) {
       const place = await service.seed.project({ visibility: level });
@@ -252,7 +259,7 @@ describe.each(['branches', 'tags'] as const)('the list of protected %s', (kind) 
 });
 
 describe.each(['branches', 'tags'] as const)('a rule for %s', (kind) => {
-  deletedWithProjects({
+  registerProjectDeletionTests({
     service: () => service,
     effect: `drop-protected-${kind}`,
     tables: [`protected_${kind}`],

@@ -13,7 +13,7 @@ import { ProjectRepositories } from '../../src/code/repositories/project-reposit
 import { PushLimits } from '../../src/code/repositories/ref-updates/push-limits';
 import { PushReceiver } from '../../src/code/repositories/ref-updates/push-receiver';
 import { RefIntents } from '../../src/code/repositories/ref-updates/ref-intents';
-import { Settlement } from '../../src/code/repositories/ref-updates/settlement';
+import { PushSettlement } from '../../src/code/repositories/ref-updates/settlement';
 import { RepositoriesJob } from '../../src/code/repositories/repositories.job';
 import { eventsOf, startCollaboration } from '../support/app';
 import { GitFront } from '../support/git-front';
@@ -271,7 +271,7 @@ it('goes on after a lock that a killed process left', async () => {
 
 it('settles a push although its first settlement failed, and does not fail the push', async () => {
   const { project, folder } = await place();
-  const settle = jest.spyOn(service.app.get(Settlement), 'settlePush');
+  const settle = jest.spyOn(service.app.get(PushSettlement), 'settlePush');
   try {
     settle.mockRejectedValueOnce(new Error('the database is away'));
     await git.ok(folder, 'push', '--quiet', 'origin', 'main');

@@ -1,6 +1,6 @@
 import type { DirectoryProject } from '@rookery/contracts';
 import type { Visibility } from '@rookery/kernel';
-import { refusalOrder } from '@rookery/testing';
+import { registerRefusalOrderTests } from '@rookery/testing';
 import type { SeededService, SeededUser } from '@rookery/testing';
 import { castOf, eventsOf, startCollaboration } from '../support/app';
 import type { Cast } from '../support/app';
@@ -678,7 +678,7 @@ describe('permissions', () => {
     });
   });
 
-  refusalOrder(
+  registerRefusalOrderTests(
     () => service.app,
     async () => {
       const hidden = await service.seed.project({ visibility: 'private' });

@@ -1,6 +1,13 @@
 import type { DirectoryProject } from '@rookery/contracts';
 import type { Viewer } from '@rookery/kernel';
-import { foreignId, GitClient, paging, parameterEncodings, requestOf, visibility } from '@rookery/testing';
+import {
+  registerForeignParentTests,
+  GitClient,
+  registerListPagingTests,
+  registerParameterEncodingTests,
+  requestOf,
+  registerVisibilityTests,
+} from '@rookery/testing';
 import type { SeededService } from '@rookery/testing';
 import { castOf, startCollaboration } from '../support/app';
 import type { Cast } from '../support/app';
@@ -157,7 +164,7 @@ it('obeys the rules for tags', async () => {
 });
 
 describe('a link of another release', () => {
-  foreignId({
+  registerForeignParentTests({
     app: () => service.app,
     viewer: () => developer,
     async requests() {
@@ -181,11 +188,11 @@ describe('lists', () => {
     const { headers } = await ask('GET', pathOf(made.project));
     rows = Number(headers['x-total']);
   });
-  paging(() => ({ app: service.app, viewer: developer, path: pathOf(made.project), query: {}, rows }));
+  registerListPagingTests(() => ({ app: service.app, viewer: developer, path: pathOf(made.project), query: {}, rows }));
 });
 
 describe('encodings', () => {
-  parameterEncodings({
+  registerParameterEncodingTests({
     app: () => service.app,
     to: () => ({
       viewer: developer,
@@ -204,7 +211,7 @@ describe('access', () => {
       ? service.seed.anonymous()
       : service.seed.viewer(users[standing === 'outsider' ? 'stranger' : (standing as keyof Cast)]);
 
-  visibility({
+  registerVisibilityTests({
     app: () => service.app,
     async from(level, standing) {
       const { made: place, cast: users } = await createReleasePlace(level);
@@ -212,7 +219,7 @@ describe('access', () => {
     },
   });
 
-  visibility({
+  registerVisibilityTests({
     app: () => service.app,
     async from(level, standing) {
       const { made: place, cast: users } = await createReleasePlace(level);

@@ -3,7 +3,14 @@ import { NO_OBJECT } from '@rookery/git';
 import type { RefUpdate } from '@rookery/git';
 import type { Viewer } from '@rookery/kernel';
 import { Work } from '@rookery/persistence';
-import { deletedWithProjects, GitClient, paging, parameterEncodings, refusalOrder, visibility } from '@rookery/testing';
+import {
+  registerProjectDeletionTests,
+  GitClient,
+  registerListPagingTests,
+  registerParameterEncodingTests,
+  registerRefusalOrderTests,
+  registerVisibilityTests,
+} from '@rookery/testing';
 import type { SeededService } from '@rookery/testing';
 import { ReleaseTags } from '../../src/work/releases/release-tags';
 import { ProjectRepositories } from '../../src/code/repositories/project-repositories';
@@ -230,7 +237,7 @@ describe('a new release', () => {
     }
   });
 
-  parameterEncodings({
+  registerParameterEncodingTests({
     app: () => service.app,
     to: () => ({
       viewer: developer,
@@ -375,7 +382,7 @@ describe('lists', () => {
     expect([status, body]).toEqual([400, { error: 'order_by does not have a valid value' }]);
   });
 
-  paging(() => ({
+  registerListPagingTests(() => ({
     app: service.app,
     viewer: developer,
     path: pathOf(place.project),
@@ -417,7 +424,7 @@ describe('access', () => {
     return { project, viewer: standing === 'anonymous' ? service.seed.anonymous() : service.seed.viewer(user) };
   }
 
-  visibility({
+  registerVisibilityTests({
     app: () => service.app,
     async from(level, standing) {
       const { project, viewer } = await filled(level, standing);
@@ -426,7 +433,7 @@ describe('access', () => {
     seen: (standing, level) => (level !== 'private' || isReader(standing) ? 200 : 403),
   });
 
-  visibility({
+  registerVisibilityTests({
     app: () => service.app,
     async from(level, standing) {
       const { project, viewer } = await filled(level, standing);
@@ -462,7 +469,7 @@ describe('access', () => {
     expect([status, body]).toEqual([403, { message: '403 Forbidden' }]);
   });
 
-  refusalOrder(
+  registerRefusalOrderTests(
     () => service.app,
     async () => {
       const { project, viewer } = await filled('private', 'developer');
@@ -478,7 +485,7 @@ describe('access', () => {
 });
 
 describe('removal', () => {
-  deletedWithProjects({
+  registerProjectDeletionTests({
     service: () => service,
     effect: 'drop-releases',
     tables: ['releases', 'release_links'],

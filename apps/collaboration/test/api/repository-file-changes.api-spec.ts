@@ -2,7 +2,7 @@ import type { DirectoryProject } from '@rookery/contracts';
 import { updateRefs } from '@rookery/git';
 import type { ObjectId, Repository } from '@rookery/git';
 import type { Viewer } from '@rookery/kernel';
-import { parameterEncodings, refusalOrder } from '@rookery/testing';
+import { registerParameterEncodingTests, registerRefusalOrderTests } from '@rookery/testing';
 import type { Method, SeededService, SeededUser } from '@rookery/testing';
 import type { Response } from 'supertest';
 import { eventsOf, startCollaboration } from '../support/app';
@@ -343,7 +343,7 @@ describe('adding a file', () => {
     hidden = await service.seed.project({ namespace_id: group.id, visibility: 'private' });
     commitFiles(await repositoryOf(service, hidden), { a: 'a' });
   });
-  refusalOrder(
+  registerRefusalOrderTests(
     () => service.app,
     async () => {
       const [reporter, allowed] = [await service.seed.user(), await service.seed.user()];
@@ -361,7 +361,7 @@ describe('adding a file', () => {
       };
     },
   );
-  parameterEncodings({
+  registerParameterEncodingTests({
     app: () => service.app,
     to: (encoding) => ({
       viewer,

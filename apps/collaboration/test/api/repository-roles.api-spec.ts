@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import type { DirectoryProject } from '@rookery/contracts';
 import type { Role, Viewer } from '@rookery/kernel';
-import { MATRIX_MEMBERS, MATRIX_VISIBILITIES, roleMatrix } from '@rookery/testing';
+import { MATRIX_MEMBERS, MATRIX_VISIBILITIES, registerRoleMatrixTests } from '@rookery/testing';
 import type { MatrixRole, MatrixVisibility, SeededService } from '@rookery/testing';
 import type { Agent } from 'supertest';
 import { startCollaboration } from '../support/app';
@@ -57,13 +57,23 @@ const routes = /\/projects\/:id\/(?:protected_|repository\/)(?!commits\/:sha\/(?
 const matrixFile = (name: string): string => join(__dirname, '../matrix', name);
 
 describe('a repository for all who see the project', () => {
-  roleMatrix({ file: matrixFile('repositories.tsv'), routes, clients: () => clients, places: () => open });
+  registerRoleMatrixTests({ file: matrixFile('repositories.tsv'), routes, clients: () => clients, places: () => open });
 });
 
 describe('a repository for members', () => {
-  roleMatrix({ file: matrixFile('members-repositories.tsv'), routes, clients: () => clients, places: () => limited });
+  registerRoleMatrixTests({
+    file: matrixFile('members-repositories.tsv'),
+    routes,
+    clients: () => clients,
+    places: () => limited,
+  });
 });
 
 describe('a disabled repository', () => {
-  roleMatrix({ file: matrixFile('disabled-repositories.tsv'), routes, clients: () => clients, places: () => disabled });
+  registerRoleMatrixTests({
+    file: matrixFile('disabled-repositories.tsv'),
+    routes,
+    clients: () => clients,
+    places: () => disabled,
+  });
 });

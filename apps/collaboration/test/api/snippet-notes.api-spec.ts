@@ -1,6 +1,14 @@
 import type { DirectoryProject } from '@rookery/contracts';
 import type { Viewer, Visibility } from '@rookery/kernel';
-import { foreignId, paging, parameterEncodings, refusalOrder, startNats, until, visibility } from '@rookery/testing';
+import {
+  registerForeignParentTests,
+  registerListPagingTests,
+  registerParameterEncodingTests,
+  registerRefusalOrderTests,
+  startNats,
+  until,
+  registerVisibilityTests,
+} from '@rookery/testing';
 import type { PrivateNats, SeededService, SeededUser, RoleCase } from '@rookery/testing';
 import { castOf, eventsOf, startCollaboration } from '../support/app';
 import type { Cast } from '../support/app';
@@ -374,14 +382,20 @@ describe('shared suites', () => {
   beforeEach(() => void (owner = { ...owner, directory: service.seed.anonymous().directory }));
 
   describe('the list of notes', () => {
-    paging(() => ({ app: service.app, viewer: owner, path: `${home}/notes`, query: { sort: 'asc' }, rows: 7 }));
+    registerListPagingTests(() => ({
+      app: service.app,
+      viewer: owner,
+      path: `${home}/notes`,
+      query: { sort: 'asc' },
+      rows: 7,
+    }));
     const places = new Map<Visibility, Promise<{ project: DirectoryProject; id: number }>>();
     const place = async (level: Visibility) => {
       const there = await service.seed.project({ visibility: level });
       const admin = await service.seed.user({ admin: true });
       return { project: there, id: (await made(admin, there, { visibility: 'public' })).id };
     };
-    visibility({
+    registerVisibilityTests({
       app: () => service.app,
       anonymous: 401,
       from: async (level: Visibility, standing: RoleCase) => {
@@ -398,11 +412,11 @@ describe('shared suites', () => {
   });
 
   describe('the list of discussions', () => {
-    paging(() => ({ app: service.app, viewer: owner, path: `${home}/discussions`, rows: 7 }));
+    registerListPagingTests(() => ({ app: service.app, viewer: owner, path: `${home}/discussions`, rows: 7 }));
   });
 
   describe.each(['notes', 'discussions'])('adding to %s', (what) => {
-    refusalOrder(
+    registerRefusalOrderTests(
       () => service.app,
       async () => ({
         method: 'POST',
@@ -414,7 +428,7 @@ describe('shared suites', () => {
         allowed: { ...owner, directory: service.seed.anonymous().directory },
       }),
     );
-    parameterEncodings({
+    registerParameterEncodingTests({
       app: () => service.app,
       to: () => ({ viewer: owner, method: 'POST', path: `${home}/${what}`, params: { body: 'a + b & c' } }),
       seen: (body) => body['body'] ?? (body['notes'] as Note[])[0]!['body'],
@@ -423,7 +437,7 @@ describe('shared suites', () => {
   });
 
   describe('a note and a discussion', () => {
-    foreignId({
+    registerForeignParentTests({
       app: () => service.app,
       viewer: () => owner,
       requests: async () => {

@@ -1,5 +1,10 @@
 import type { DirectoryProject } from '@rookery/contracts';
-import { foreignId, paging, parameterEncodings, refusalOrder } from '@rookery/testing';
+import {
+  registerForeignParentTests,
+  registerListPagingTests,
+  registerParameterEncodingTests,
+  registerRefusalOrderTests,
+} from '@rookery/testing';
 import type { SeededService, SeededUser } from '@rookery/testing';
 import { castOf, eventsOf, startCollaboration } from '../support/app';
 import type { Cast } from '../support/app';
@@ -52,7 +57,7 @@ test('a project snippet is shown completely', async () => {
   const { id, created_at: madeAt, author } = body as { id: number; created_at: string; author: object };
   const home = (
     await service.database.query<{ path: string }>(
-      `select n.full_path || '/' || p.path as path from directory_projects p join directory_namespaces n
+      `select n.full_path || '/' || p.path from directory_projects p join directory_namespaces n
      on n.id = p.namespace_id where p.id = $1`,
       [project.id],
     )
@@ -358,7 +363,7 @@ describe.each(PLACES)('of %s', (place) => {
   });
 
   describe('parameters', () => {
-    parameterEncodings({
+    registerParameterEncodingTests({
       app: () => service.app,
       to: () => ({
         viewer: service.seed.viewer(projectAndAuthorOf(place).who),
@@ -388,7 +393,7 @@ describe('the list of a project', () => {
     await service.seed.member(owner, many, 'owner');
     for (let at = 0; at < 7; at++) await made(owner, many);
   });
-  paging(() => ({ app: service.app, viewer: service.seed.viewer(owner), path: at(many), rows: 7 }));
+  registerListPagingTests(() => ({ app: service.app, viewer: service.seed.viewer(owner), path: at(many), rows: 7 }));
 });
 
 describe("the caller's list", () => {
@@ -397,7 +402,7 @@ describe("the caller's list", () => {
     owner = await service.seed.user();
     for (let at = 0; at < 7; at++) await made(owner, null);
   });
-  paging(() => ({
+  registerListPagingTests(() => ({
     app: service.app,
     viewer: service.seed.viewer(owner),
     path: '/api/v4/snippets',
@@ -407,7 +412,7 @@ describe("the caller's list", () => {
 });
 
 describe('adding one to a project', () => {
-  refusalOrder(
+  registerRefusalOrderTests(
     () => service.app,
     async () => {
       const hidden = await service.seed.project({ visibility: 'private' });
@@ -433,7 +438,7 @@ describe('a snippet of another place', () => {
     own = await made(cast.owner, project, { visibility: 'public' });
     personal = await made(cast.owner, null, { visibility: 'public' });
   });
-  foreignId({
+  registerForeignParentTests({
     app: () => service.app,
     viewer: () => service.seed.viewer(cast.owner),
     requests: async () => {

@@ -2,7 +2,7 @@ import { objectId } from '@rookery/git';
 import type { SeededService } from '@rookery/testing';
 import { ProjectRepositories } from '../../src/code/repositories/project-repositories';
 import { RefIntents } from '../../src/code/repositories/ref-updates/ref-intents';
-import { Settlement } from '../../src/code/repositories/ref-updates/settlement';
+import { PushSettlement } from '../../src/code/repositories/ref-updates/settlement';
 import { eventsOf, startCollaboration } from '../support/app';
 import type { Cast } from '../support/app';
 import { MergeRequestScene } from '../support/merge-request-scene';
@@ -368,7 +368,7 @@ test('a process that died after the branch moved leaves the rest to the job', as
   expect((await shown(request, thread)).notes[0]!.suggestions).toMatchObject([{ applied: false }]);
   const repository = (await service.app.get(ProjectRepositories).findRepository(place.project.id))!;
   await repository.run({ args: ['update-ref', ref, made] });
-  await service.app.get(Settlement).settlePush(repository, pushId, null);
+  await service.app.get(PushSettlement).settlePush(repository, pushId, null);
   const [note] = (await shown(request, thread)).notes;
   expect(note).toMatchObject({
     resolved: true,

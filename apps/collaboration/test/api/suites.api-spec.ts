@@ -1,6 +1,12 @@
 import type { DirectoryProject } from '@rookery/contracts';
 import type { Role, Viewer, Visibility } from '@rookery/kernel';
-import { foreignId, paging, parameterEncodings, refusalOrder, visibility } from '@rookery/testing';
+import {
+  registerForeignParentTests,
+  registerListPagingTests,
+  registerParameterEncodingTests,
+  registerRefusalOrderTests,
+  registerVisibilityTests,
+} from '@rookery/testing';
 import type { SeededService, RoleCase } from '@rookery/testing';
 import { startCollaboration } from '../support/app';
 
@@ -49,17 +55,29 @@ async function createViewer(there: DirectoryProject, standing: RoleCase): Promis
 }
 
 describe('the list of issues', () => {
-  paging(() => ({ app: app(), viewer: owner, path: issuesPath(), query: { state: 'opened', sort: 'asc' }, rows: 7 }));
-  visibility({ app, from: (level, standing) => viewerOfIssue(level, standing, () => '') });
+  registerListPagingTests(() => ({
+    app: app(),
+    viewer: owner,
+    path: issuesPath(),
+    query: { state: 'opened', sort: 'asc' },
+    rows: 7,
+  }));
+  registerVisibilityTests({ app, from: (level, standing) => viewerOfIssue(level, standing, () => '') });
 });
 
 describe('one issue', () => {
-  visibility({ app, from: (level, standing) => viewerOfIssue(level, standing, (iid) => `/${iid}`) });
+  registerVisibilityTests({ app, from: (level, standing) => viewerOfIssue(level, standing, (iid) => `/${iid}`) });
 });
 
 describe('the list of notes', () => {
-  paging(() => ({ app: app(), viewer: owner, path: notesPath(), query: { order_by: 'updated_at' }, rows: 7 }));
-  visibility({
+  registerListPagingTests(() => ({
+    app: app(),
+    viewer: owner,
+    path: notesPath(),
+    query: { order_by: 'updated_at' },
+    rows: 7,
+  }));
+  registerVisibilityTests({
     app,
     from: (level, standing) => viewerOfIssue(level, standing, (iid) => `/${iid}/notes`),
     anonymous: 401,
@@ -67,7 +85,7 @@ describe('the list of notes', () => {
 });
 
 describe('opening an issue', () => {
-  refusalOrder(app, async () => ({
+  registerRefusalOrderTests(app, async () => ({
     method: 'POST',
     path: issuesPath(),
     good: { title: 'x' },
@@ -76,7 +94,7 @@ describe('opening an issue', () => {
     outsider: service.seed.viewer(await service.seed.user()),
     allowed: owner,
   }));
-  parameterEncodings({
+  registerParameterEncodingTests({
     app,
     to: () => ({
       viewer: owner,
@@ -92,7 +110,7 @@ describe('opening an issue', () => {
 describe('writing an internal note', () => {
   let guest: Viewer;
   beforeAll(async () => void (guest = await createViewer(project, 'guest')));
-  refusalOrder(app, async () => ({
+  registerRefusalOrderTests(app, async () => ({
     method: 'POST',
     path: notesPath(),
     good: { body: 'x', internal: true },
@@ -102,7 +120,7 @@ describe('writing an internal note', () => {
     reader: guest,
     allowed: owner,
   }));
-  parameterEncodings({
+  registerParameterEncodingTests({
     app,
     to: () => ({ viewer: owner, method: 'POST', path: notesPath(), params: { body: 'a + b & c', internal: true } }),
     seen: ({ body, internal, confidential }) => [body, internal, confidential],
@@ -118,7 +136,7 @@ describe('an issue and a note', () => {
     owner = { ...owner, directory: service.seed.anonymous().directory };
     await made(`/api/v4/projects/${other.id}/issues`, { title: 'there' });
   });
-  foreignId({
+  registerForeignParentTests({
     app,
     viewer: () => owner,
     requests: () => {

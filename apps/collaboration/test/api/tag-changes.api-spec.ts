@@ -1,6 +1,6 @@
 import type { DirectoryProject } from '@rookery/contracts';
 import type { Viewer } from '@rookery/kernel';
-import { GitClient, parameterEncodings, visibility } from '@rookery/testing';
+import { GitClient, registerParameterEncodingTests, registerVisibilityTests } from '@rookery/testing';
 import type { SeededService } from '@rookery/testing';
 import { castOf, startCollaboration } from '../support/app';
 import type { Cast } from '../support/app';
@@ -100,7 +100,7 @@ describe('a new tag', () => {
     expect(refused.body).toEqual({ message: `Tag ${tag.tag_name} already exists` });
   });
 
-  parameterEncodings({
+  registerParameterEncodingTests({
     app: () => service.app,
     to: () => ({
       viewer: developer,
@@ -139,7 +139,7 @@ describe('the deletion of a tag', () => {
 });
 
 describe('writers', () => {
-  visibility({
+  registerVisibilityTests({
     app: () => service.app,
     async from(level, standing) {
       const { project, place } = await refsRepository(service, git, { visibility: level });

@@ -1,9 +1,14 @@
 import type { DirectoryProject } from '@rookery/contracts';
 import type { Role, Visibility } from '@rookery/kernel';
 import { ACCESS_LEVELS } from '@rookery/kernel';
-import { foreignId, parameterEncodings, refusalOrder, visibility } from '@rookery/testing';
+import {
+  registerForeignParentTests,
+  registerParameterEncodingTests,
+  registerRefusalOrderTests,
+  registerVisibilityTests,
+} from '@rookery/testing';
 import type { SeededService, RoleCase } from '@rookery/testing';
-import { durationSql, formatDuration } from '../../src/planning/time-tracking/durations';
+import { formatDurationSql, formatDuration } from '../../src/planning/time-tracking/durations';
 import { castOf, startCollaboration } from '../support/app';
 import type { Cast } from '../support/app';
 import { issueActions } from '../support/issue-actions';
@@ -133,7 +138,7 @@ test('issues show time statistics, in lists too, and updated_at changes', async 
 test('the database formats durations as notes do', async () => {
   const seconds = [0, 1, 59, 60, 3599, HOUR, 8 * HOUR, 40 * HOUR, 160 * HOUR, 209 * HOUR + 61, 2_147_483_647];
   const written = await service.database.query<{ text: string | null }>(
-    `select ${durationSql('s')} as text from unnest($1::integer[]) with ordinality as of (s, place) order by place`,
+    `select ${formatDurationSql('s')} as text from unnest($1::integer[]) with ordinality as of (s, place) order by place`,
     [seconds],
   );
   expect(written.map(({ text }) => text)).toEqual(seconds.map(formatDuration));
@@ -157,10 +162,10 @@ describe('permissions', () => {
     return { viewer: service.seed.viewer(user), path };
   }
   describe('for reading', () => {
-    visibility({ app: () => service.app, from: (level, standing) => from(level, standing, 'time_stats') });
+    registerVisibilityTests({ app: () => service.app, from: (level, standing) => from(level, standing, 'time_stats') });
   });
   describe('for estimates', () => {
-    visibility({
+    registerVisibilityTests({
       app: () => service.app,
       from: async (level, standing) => {
         const body = { duration: '1h' };
@@ -215,7 +220,7 @@ describe('permissions', () => {
     expect((await as('guest').get(at('/time_stats'))).body).toEqual(stats(0, 0));
   });
 
-  refusalOrder(
+  registerRefusalOrderTests(
     () => service.app,
     async () => {
       const hidden = await service.seed.project({ visibility: 'private' });
@@ -238,7 +243,7 @@ describe('permissions', () => {
 });
 
 describe('an amount', () => {
-  parameterEncodings({
+  registerParameterEncodingTests({
     app: () => service.app,
     to: () => ({
       viewer: service.seed.viewer(cast.owner),
@@ -249,7 +254,7 @@ describe('an amount', () => {
     seen: ({ human_total_time_spent }) => [human_total_time_spent],
     expected: ['1h 30m'],
   });
-  foreignId({
+  registerForeignParentTests({
     app: () => service.app,
     viewer: () => service.seed.viewer(cast.admin),
     requests: async () => {

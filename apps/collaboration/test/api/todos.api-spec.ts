@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { noteCreated } from '@rookery/contracts';
 import type { DirectoryProject } from '@rookery/contracts';
 import { Work } from '@rookery/persistence';
-import { paging, startNats } from '@rookery/testing';
+import { registerListPagingTests, startNats } from '@rookery/testing';
 import type { PrivateNats, SeededService, SeededUser } from '@rookery/testing';
 import { TodosConsumer } from '../../src/following/todos/todos.consumer';
 import { castOf, startCollaboration } from '../support/app';
@@ -594,7 +594,12 @@ describe('pages', () => {
     for (let i = 0; i < 7; i++) await comment(issue, `x ${mentionOf(cast.guest)}`);
     await worker.drained();
   });
-  paging(() => ({ app: service.app, viewer: service.seed.viewer(cast.guest), path: '/api/v4/todos', rows: 7 }));
+  registerListPagingTests(() => ({
+    app: service.app,
+    viewer: service.seed.viewer(cast.guest),
+    path: '/api/v4/todos',
+    rows: 7,
+  }));
 });
 
 describe('an effect', () => {

@@ -1,5 +1,5 @@
 import type { Viewer } from '@rookery/kernel';
-import { wholeNumbers } from '@rookery/testing';
+import { registerNumberLimitTests } from '@rookery/testing';
 import type { SeededService } from '@rookery/testing';
 import { startCollaboration } from '../support/app';
 
@@ -17,7 +17,7 @@ beforeAll(async () => {
 });
 afterAll(() => service.close());
 
-wholeNumbers({
+registerNumberLimitTests({
   app: () => service.app,
   viewer: () => admin,
   ids: () => ids,

@@ -1,4 +1,4 @@
-import { attachedIn, entitiesOf } from '@rookery/persistence';
+import { attachedTablesIn, entitiesOf } from '@rookery/persistence';
 import { expectAttachmentsToCoverSchema, testDatabase } from '@rookery/testing';
 import type { TestDatabase } from '@rookery/testing';
 import { Pool } from 'pg';
@@ -12,7 +12,7 @@ import { snippetKind } from '../../src/work/snippets/snippet.kind';
 
 const attached = [
   ...[issueKind, epicKind, mergeRequestKind, snippetKind, commitKind].flatMap((kind) => kind.attached),
-  ...attachedIn(CollaborationModule),
+  ...attachedTablesIn(CollaborationModule),
 ];
 
 let database: TestDatabase;

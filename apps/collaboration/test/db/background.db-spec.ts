@@ -1,13 +1,13 @@
 import { jobSettings } from '@rookery/jobs';
 import { messagingSettings } from '@rookery/messaging';
 import { databaseSettingsFor } from '@rookery/persistence';
-import { background } from '@rookery/testing';
+import { registerBackgroundWorkTests } from '@rookery/testing';
 import { collaborationSettings } from '../../src/collaboration.config';
 import { CollaborationModule } from '../../src/collaboration.module';
 import { collaborationWorker } from '../../src/collaboration.worker';
 import { migrations } from '../../src/database';
 
-background({
+registerBackgroundWorkTests({
   service: 'collaboration',
   module: CollaborationModule,
   settings: [databaseSettingsFor('collaboration'), messagingSettings, jobSettings, ...collaborationSettings],

@@ -4,7 +4,7 @@ import {
   expectGoldenSql,
   nodesOf,
   planOf,
-  readRows,
+  countReadRows,
   testDatabase,
   vacuumUntilVisible,
 } from '@rookery/testing';
@@ -145,5 +145,5 @@ test.each([
 ])('%s reads from %s only the rows of its page', async (name, table, most) => {
   const plan = await planOf(pool, HOT[name]!(), 'run');
   // Counting is an index-only scan (ADR 0080), so only rows read from the table are limited here.
-  expect(readRows(plan, table, (node) => node['Node Type'] !== 'Index Only Scan')).toBeLessThanOrEqual(most);
+  expect(countReadRows(plan, table, (node) => node['Node Type'] !== 'Index Only Scan')).toBeLessThanOrEqual(most);
 });

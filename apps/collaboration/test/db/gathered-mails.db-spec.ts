@@ -6,7 +6,7 @@ import { Work } from '@rookery/persistence';
 import { NoteableKinds } from '../../src/base/noteables/noteable-kinds';
 import { CHECK_VALID_MS } from '../../src/following/notifications/mailer/due-check';
 import { Mailer } from '../../src/following/notifications/mailer/mailer';
-import { QueueMails } from '../../src/following/notifications/queue-mails';
+import { NoteableMailEnqueuer } from '../../src/following/notifications/queue-mails';
 import type { Notice } from '../../src/following/notifications/queue-mails';
 import { startCollaboration } from '../support/app';
 import { startMailServer } from '../support/mail-server';
@@ -462,7 +462,7 @@ describe('many queued in one batch', () => {
     const common = { template: 'note_created', actorId: bob.id, noteableId: issue, noteId: null } as const;
     const all = notices.map((one) => ({ eventId: randomUUID(), ...common, isForParticipants: false, to: [], ...one }));
     const kind = queueing.get(NoteableKinds).kindOfType('Issue')!;
-    await queueing.get(Work).run((tx) => queueing.get(QueueMails).queueMails(tx, kind, all));
+    await queueing.get(Work).run((tx) => queueing.get(NoteableMailEnqueuer).queueMails(tx, kind, all));
   }
   /** Inserts comments on the issue. Returns their ids in order. */
   const notes = async (count: number, by = bob): Promise<number[]> =>

@@ -5,7 +5,7 @@ import {
   expectPlan,
   nodesOf,
   planOf,
-  readRows,
+  countReadRows,
   startNats,
   testDatabase,
   until,
@@ -16,7 +16,11 @@ import { Pool } from 'pg';
 import { migrations } from '../../src/database';
 import type { MailerSettings } from '../../src/following/notifications/mailer/mailer.config';
 import { issueKind } from '../../src/work/issues/issue.kind';
-import { dueSql, combinedDueSql, stillDueSql } from '../../src/following/notifications/due-sql';
+import {
+  selectDueNoteableMailsSql,
+  selectDueCombinedMailsSql,
+  stillDueMailsSql,
+} from '../../src/following/notifications/due-sql';
 import { MailTable } from '../../src/following/notifications/mailer/mail-table';
 import { startCollaboration } from '../support/app';
 import { startMailServer } from '../support/mail-server';
@@ -51,14 +55,14 @@ const KEYS = ['pk_mails', 'ix_mails_gathered_into'];
 /** Statements that check whether e-mails are still due. `$1` of each are ids. */
 const checks: Readonly<Record<string, Planned>> = {
   loaded: {
-    text: dueSql(issueKind),
+    text: selectDueNoteableMailsSql(issueKind),
     values: [
       [1, 2],
       [null, null],
     ],
   },
-  'still due': { text: `select m.id ${stillDueSql(issueKind)}`, values: [[1, 2]] },
-  gathered: { text: combinedDueSql(issueKind), values: [[1, 2]] },
+  'still due': { text: `select m.id ${stillDueMailsSql(issueKind)}`, values: [[1, 2]] },
+  gathered: { text: selectDueCombinedMailsSql(issueKind), values: [[1, 2]] },
 };
 const planIsDue: Planned = (db: Database) => table.isDue(db);
 
@@ -121,7 +125,7 @@ describe('plans', () => {
 
   test('claiming due e-mails reads none of 100,000 postponed ones', async () => {
     const plan = await planOf(pool, planClaim, 'run');
-    expect(readRows(plan, 'mails')).toBeLessThan(20);
+    expect(countReadRows(plan, 'mails')).toBeLessThan(20);
   });
 
   test('storing results reads none of 100,000 postponed e-mails', async () => {
@@ -143,8 +147,8 @@ test('postponing reads only one batch of 50,000 new e-mails', async () => {
       insert into mail_allowances (recipient_id, tokens, refilled_at) select g, 0, now() + interval '1 hour' from generate_series(1, 3000) g;`);
     await vacuumUntilVisible(pool);
     const plan = await planOf(pool, planPostpone, 'run');
-    expect(readRows(plan, 'mails')).toBeGreaterThanOrEqual(2000);
-    expect(readRows(plan, 'mails')).toBeLessThan(5000);
+    expect(countReadRows(plan, 'mails')).toBeGreaterThanOrEqual(2000);
+    expect(countReadRows(plan, 'mails')).toBeLessThan(5000);
   } finally {
     await pool.end();
     await database.drop();

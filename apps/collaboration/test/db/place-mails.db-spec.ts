@@ -12,7 +12,7 @@ import { Work } from '@rookery/persistence';
 import { startNats, until } from '@rookery/testing';
 import type { PrivateNats, SeededService, SeededUser } from '@rookery/testing';
 import { ProjectMailsJob } from '../../src/following/notifications/place-mails/project-mails.job';
-import { QueuePlaceMails } from '../../src/following/notifications/place-mails/queue-place-mails';
+import { ProjectOrGroupMailEnqueuer } from '../../src/following/notifications/place-mails/queue-place-mails';
 import { startCollaboration } from '../support/app';
 import { startMailServer } from '../support/mail-server';
 import type { MailServer, ReceivedMail } from '../support/mail-server';
@@ -511,7 +511,7 @@ describe('the e-mail about a moved or renamed project', () => {
     const { app } = service;
     const about = { projectId: project.id, groupId: null, actorId: actor.id, responsibleId: actor.id, subjectId: null };
     const notice = { eventId: randomUUID(), template: 'moved_project', ...about } as const;
-    await app.get(Work).run((tx) => app.get(QueuePlaceMails).forAll(tx, notice));
+    await app.get(Work).run((tx) => app.get(ProjectOrGroupMailEnqueuer).forAll(tx, notice));
     const [fanOut] = await query<{ id: number }>('select id from place_mail_fan_outs');
     const run = (signal: AbortSignal) => app.get(ProjectMailsJob).run({ params: { fan_out_id: fanOut!.id }, signal });
     await expect(run(AbortSignal.abort())).rejects.toThrow();

@@ -3,7 +3,7 @@ import { Pool } from 'pg';
 import type { Directory } from '@rookery/directory';
 import { runMigrations } from '@rookery/persistence';
 import type { Database } from '@rookery/persistence';
-import { expectPlan, planOf, readRows, testDatabase, vacuumUntilVisible } from '@rookery/testing';
+import { expectPlan, planOf, countReadRows, testDatabase, vacuumUntilVisible } from '@rookery/testing';
 import type { Planned, Statement, TestDatabase } from '@rookery/testing';
 import { AwardStatements } from '../../src/talk/award-emoji/award-emoji.statements';
 import { migrations } from '../../src/database';
@@ -12,7 +12,7 @@ import { IssuesQueries } from '../../src/work/issues/issues.queries';
 import type { IssueFilter } from '../../src/work/issues/listing/issue-filter';
 import type { IssueOrder } from '../../src/work/issues/listing/issue-order';
 import { issueKind } from '../../src/work/issues/issue.kind';
-import { InstanceIssuesQueries } from '../../src/work/issues/listing/issues-everywhere.queries';
+import { IssuesEverywhereQueries } from '../../src/work/issues/listing/issues-everywhere.queries';
 import { MilestoneNoteablesQueries } from '../../src/planning/milestones/milestone-noteables.queries';
 import { LabelFactsQueries } from '../../src/planning/labels/label-facts.queries';
 import { labelEvents } from '../../src/planning/labels/labelling/labels.shape';
@@ -38,7 +38,7 @@ const noteAwards = new AwardStatements(issueKind, 'iid', 'note', externalUrl);
 const issues = new IssuesQueries({} as Database, { externalUrl } as never);
 const milestones = new MilestonesQueries({} as Database, {} as Directory, { externalUrl } as never);
 const milestoneIssues = new MilestoneNoteablesQueries({} as Database, {} as Directory, { externalUrl } as never);
-const everywhere = new InstanceIssuesQueries({} as Database, {} as Directory, { externalUrl } as never);
+const everywhere = new IssuesEverywhereQueries({} as Database, {} as Directory, { externalUrl } as never);
 const links = new IssueLinksQueries({} as Database, {} as Directory, { externalUrl } as never);
 const labelFacts = new LabelFactsQueries({} as Database, {} as never);
 const events = new ResourceEventsQueries({} as Database, { externalUrl } as never);
@@ -266,7 +266,7 @@ test.each(['created_at', 'updated_at'] as const)(
   'sorted by %s only the rows of the page are read, however many notes exist',
   async (orderBy) => {
     const plan = await planOf(pool, planNoteList({ orderBy }), 'run');
-    expect(readRows(plan, 'notes')).toBe(20);
+    expect(countReadRows(plan, 'notes')).toBe(20);
   },
 );
 

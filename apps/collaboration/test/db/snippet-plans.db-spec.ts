@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import type { Directory } from '@rookery/directory';
 import { runMigrations } from '@rookery/persistence';
 import type { Database } from '@rookery/persistence';
-import { expectPlan, hasCustomPlans, planOf, readRows, testDatabase, vacuumUntilVisible } from '@rookery/testing';
+import { expectPlan, hasCustomPlans, planOf, countReadRows, testDatabase, vacuumUntilVisible } from '@rookery/testing';
 import type { Planned, TestDatabase } from '@rookery/testing';
 import { Pool } from 'pg';
 import { migrations } from '../../src/database';
@@ -71,7 +71,7 @@ test.each(Object.keys(HOT))('%s keeps its plan', async (name) => {
 test.each(Object.keys(HOT))('%s reads only the files of its page', async (name) => {
   const plan = await planOf(pool, HOT[name]!(), 'run');
   // Once for the list of files, once for the name of the first.
-  expect(readRows(plan, 'snippet_files')).toBeLessThanOrEqual(2 * 3 * 20);
+  expect(countReadRows(plan, 'snippet_files')).toBeLessThanOrEqual(2 * 3 * 20);
 });
 
 // Planning for each request would cost more than the page itself. The statement for members has fewer conditions than the one for others.

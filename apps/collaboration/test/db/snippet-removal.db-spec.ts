@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { DirectoryProject } from '@rookery/contracts';
 import { Work } from '@rookery/persistence';
-import { deletedWithProjects } from '@rookery/testing';
+import { registerProjectDeletionTests } from '@rookery/testing';
 import type { SeededService, SeededUser } from '@rookery/testing';
 import { UserRemovals } from '../../src/removal/user-removals';
 import { UserRemovalsConsumer } from '../../src/removal/user-removals.consumer';
@@ -24,7 +24,7 @@ beforeAll(async () => {
 afterAll(() => service.close());
 
 describe('with a project', () => {
-  deletedWithProjects({
+  registerProjectDeletionTests({
     service: () => service,
     effect: 'drop-issues',
     tables: ['snippets', 'snippet_files'],

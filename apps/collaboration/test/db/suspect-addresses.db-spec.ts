@@ -3,7 +3,7 @@ import type { DirectoryProject } from '@rookery/contracts';
 import { startNats, until } from '@rookery/testing';
 import type { PrivateNats, SeededService, SeededUser } from '@rookery/testing';
 import { CHECK_VALID_MS } from '../../src/following/notifications/mailer/due-check';
-import { SuspectAddressesJob } from '../../src/following/notification-settings/suspect-addresses.job';
+import { OldMailRefusalsJob } from '../../src/following/notification-settings/suspect-addresses.job';
 import { AccountFacts } from '../support/account-facts';
 import { startCollaboration } from '../support/app';
 import { startMailServer } from '../support/mail-server';
@@ -173,7 +173,7 @@ test('refusals are forgotten after 30 days, and a job deletes them', async () =>
   const before = (await rows()).length;
   await service.database.query(`insert into suspect_addresses (digest, refusals, refused_at)
     select 'old ' || n, 3, now() - interval '30 days 1 minute' from generate_series(1, 2500) n`);
-  expect(await worker.get(SuspectAddressesJob).run()).toBeGreaterThanOrEqual(2500);
+  expect(await worker.get(OldMailRefusalsJob).run()).toBeGreaterThanOrEqual(2500);
   const left = await rows();
   expect(left.length).toBeLessThanOrEqual(before);
   expect(left).toContainEqual({ refusals: 1 });

@@ -1,6 +1,6 @@
 import { Work } from '@rookery/persistence';
 import type { SeededService } from '@rookery/testing';
-import { UnassignmentConsumer } from '../../src/work/issues/assignees/unassignment.consumer';
+import { IssueUnassignmentConsumer } from '../../src/work/issues/assignees/unassignment.consumer';
 import { startCollaboration } from '../support/app';
 
 let service: SeededService;
@@ -55,7 +55,7 @@ test.each([
     actorId: owner.id,
     data,
   };
-  const consumer = service.app.get(UnassignmentConsumer);
+  const consumer = service.app.get(IssueUnassignmentConsumer);
   await service.app.get(Work).run((tx) => consumer.unassign({ tx, events: [event] }));
 
   const rows = await service.database.query<{ title: string }>(

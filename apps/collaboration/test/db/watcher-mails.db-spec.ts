@@ -9,7 +9,7 @@ import { Pool } from 'pg';
 import { NoteableKinds } from '../../src/base/noteables/noteable-kinds';
 import { migrations } from '../../src/database';
 import { Mailer } from '../../src/following/notifications/mailer/mailer';
-import { QueueMails } from '../../src/following/notifications/queue-mails';
+import { NoteableMailEnqueuer } from '../../src/following/notifications/queue-mails';
 import { WatcherMailsJob } from '../../src/following/notifications/watching/watcher-mails.job';
 import { watchers, WATCHERS_LIMIT } from '../../src/following/notifications/watching/watchers';
 import { epicKind } from '../../src/work/epics/epic.kind';
@@ -73,7 +73,7 @@ describe('many users who watch a project', () => {
     } as const;
     const notices = noteIds.map((noteId) => ({ ...common, eventId: randomUUID(), noteId, to: [] }));
     const kind = app.get(NoteableKinds).kindOfType('Issue')!;
-    await app.get(Work).run((tx) => app.get(QueueMails).queueMails(tx, kind, notices));
+    await app.get(Work).run((tx) => app.get(NoteableMailEnqueuer).queueMails(tx, kind, notices));
   }
   const mails = async () => {
     const [row] = await query<{ count: number; people: number; own: number }>(

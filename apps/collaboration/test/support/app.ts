@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Role } from '@rookery/kernel';
 import type { Database } from '@rookery/persistence';
-import { startSeeded } from '@rookery/testing';
+import { startSeededService } from '@rookery/testing';
 import type { DirectorySeed, SeededService, SeededUser } from '@rookery/testing';
 import { collaborationSettings } from '../../src/collaboration.config';
 import { CollaborationModule } from '../../src/collaboration.module';
@@ -16,7 +16,7 @@ export async function startCollaboration(
   kinds: readonly NoteableKind[] = [],
 ): Promise<SeededService> {
   const repositories = mkdtempSync(join(tmpdir(), 'rookery-repositories-'));
-  const service = await startSeeded({
+  const service = await startSeededService({
     service: 'collaboration',
     module: { forRoot: (values) => CollaborationModule.forRoot(values, kinds) },
     settings: collaborationSettings,

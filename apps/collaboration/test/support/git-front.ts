@@ -1,10 +1,10 @@
 import { createServer, request as httpRequest } from 'node:http';
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { contextRequest, ContextSigningKeys } from '@rookery/platform';
+import { contextRequestClaim, ContextSigningKeys } from '@rookery/platform';
 import { CONTEXT_HEADER } from '@rookery/contracts';
 import type { Viewer } from '@rookery/kernel';
-import { contextOf, noteRoute } from '@rookery/testing';
+import { signViewerContext, recordTestedRoute } from '@rookery/testing';
 import type { TestApp } from '@rookery/testing';
 import { EndpointRoutes, templatesOf } from '@rookery/api-v4';
 
@@ -49,14 +49,14 @@ export class GitFront {
     const { method = 'GET', url = '/', headers } = request;
     this.requests.push(`${method} ${url}`);
     const endpoint = this.app.get(EndpointRoutes).findEndpoint(method, url);
-    if (endpoint !== null) noteRoute({ method: endpoint.method, path: templatesOf(endpoint)[0]! });
+    if (endpoint !== null) recordTestedRoute({ method: endpoint.method, path: templatesOf(endpoint)[0]! });
     if (this.receive !== null && method === 'POST') return this.receive(request, response);
     const encoded = headers.authorization?.replace('Basic ', '');
     const password = encoded && Buffer.from(encoded, 'base64').toString().split(':')[1];
     const viewer = (password ? this.viewers.get(password)! : this.anonymous)();
     const signer = { service: 'collaboration', keys: this.app.get(ContextSigningKeys) };
     const { authorization: _, ...onward } = headers;
-    const context = contextOf(signer, viewer, contextRequest(method, url));
+    const context = signViewerContext(signer, viewer, contextRequestClaim(method, url));
     const sent = httpRequest(`${this.app.baseUrl}${url}`, {
       method,
       headers: { ...onward, [CONTEXT_HEADER]: context },

@@ -51,7 +51,7 @@ export function planningPlaces(service: () => SeededService, noun: 'labels' | 'm
       const source = await seeded(kind, level);
       return { viewer: await standingIn(source, standing), path: pathOf(kind, source) };
     },
-    /** For `refusalOrder`: the refused viewers of a private place by reason, and an allowed one. */
+    /** For `registerRefusalOrderTests`: the refused viewers of a private place by reason, and an allowed one. */
     async refusedAt({ kind, id, owner }: Place) {
       const { seed } = service();
       const reader = await viewerIn({ id, ...(kind === 'group' ? { traversal_ids: [id] } : {}) }, 'guest');

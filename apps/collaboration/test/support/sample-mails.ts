@@ -5,7 +5,7 @@ import type { SendMailOptions } from 'nodemailer';
 import type { NoteableKind } from '../../src/base/noteables/noteable-kinds';
 import { composeAccountMail } from '../../src/following/notifications/account-mails/compose-account-mail';
 import { composeCombined } from '../../src/following/notifications/composing/compose-combined';
-import { renderMailBody, composeMail } from '../../src/following/notifications/composing/compose-mail';
+import { renderNoteableMailBody, composeNoteableMail } from '../../src/following/notifications/composing/compose-mail';
 import type { MailJob } from '../../src/following/notifications/composing/compose-mail';
 import { MAIL_TEMPLATES, storedTemplate } from '../../src/following/notifications/composing/mail-templates';
 import type { MailTemplate } from '../../src/following/notifications/composing/mail-templates';
@@ -13,8 +13,8 @@ import {
   composePipelineMail,
   PIPELINE_MAIL_TEMPLATES,
 } from '../../src/following/notifications/pipeline-mails/compose-pipeline-mail';
-import { composePlaceMail } from '../../src/following/notifications/place-mails/compose-place-mail';
-import type { PlaceMailJob } from '../../src/following/notifications/place-mails/compose-place-mail';
+import { composeProjectOrGroupMail } from '../../src/following/notifications/place-mails/compose-place-mail';
+import type { ProjectOrGroupMailJob } from '../../src/following/notifications/place-mails/compose-place-mail';
 import { commitKind } from '../../src/work/commit-comments/commit.kind';
 import { epicKind } from '../../src/work/epics/epic.kind';
 import { issueKind } from '../../src/work/issues/issue.kind';
@@ -103,7 +103,7 @@ function templatesOf(kind: NoteableKind): readonly MailTemplate[] {
   return MAIL_TEMPLATES.filter((template) => !['moved', 'cloned', 'due'].includes(template));
 }
 
-function placeMailJob(template: PlaceMailJob['template'], isGroup = false): PlaceMailJob {
+function placeMailJob(template: ProjectOrGroupMailJob['template'], isGroup = false): ProjectOrGroupMailJob {
   return {
     ...ROW,
     template,
@@ -121,7 +121,7 @@ export function sampleMails(): ReadonlyMap<string, SendMailOptions> {
   for (const kind of [issueKind, epicKind, mergeRequestKind, snippetKind, commitKind]) {
     for (const template of templatesOf(kind)) {
       const job = noteableMailJob(kind, template);
-      mails.set(`${kind.noun}-${template}`, composeMail(job, renderMailBody(job), IDENTITY));
+      mails.set(`${kind.noun}-${template}`, composeNoteableMail(job, renderNoteableMailBody(job), IDENTITY));
     }
     const newest = (['note_created', 'note_created'] as const).map((template) => noteableMailJob(kind, template));
     const authors = [
@@ -144,10 +144,10 @@ export function sampleMails(): ReadonlyMap<string, SendMailOptions> {
     mails.set(template, composePipelineMail(job, MESSAGE_ID, IDENTITY));
   }
   for (const template of ['new_release', 'moved_project'] as const)
-    mails.set(template, composePlaceMail(placeMailJob(template), MESSAGE_ID, IDENTITY));
+    mails.set(template, composeProjectOrGroupMail(placeMailJob(template), MESSAGE_ID, IDENTITY));
   for (const template of ['member_added', 'member_changed', 'access_requested', 'access_denied'] as const) {
-    mails.set(`project-${template}`, composePlaceMail(placeMailJob(template), MESSAGE_ID, IDENTITY));
-    mails.set(`group-${template}`, composePlaceMail(placeMailJob(template, true), MESSAGE_ID, IDENTITY));
+    mails.set(`project-${template}`, composeProjectOrGroupMail(placeMailJob(template), MESSAGE_ID, IDENTITY));
+    mails.set(`group-${template}`, composeProjectOrGroupMail(placeMailJob(template, true), MESSAGE_ID, IDENTITY));
   }
   for (const template of ACCOUNT_MAIL_TEMPLATES) mails.set(template, accountMailOptions(template));
   return mails;

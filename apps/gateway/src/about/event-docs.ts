@@ -25,7 +25,7 @@ export interface AsyncApiDocument {
 }
 
 /** Renders a page of all events. `style` is the path of the stylesheet. */
-export function eventDocs({ info, components }: AsyncApiDocument, style: string): Html {
+export function eventDocs({ info, components }: AsyncApiDocument, stylePath: string): Html {
   const events = Object.entries(components.messages);
   const services = [...new Set(events.map(([subject]) => subject.split('.', 1)[0]!))];
   return html`<!doctype html>
@@ -34,7 +34,7 @@ export function eventDocs({ info, components }: AsyncApiDocument, style: string)
         <meta charset="utf-8" />
         <meta name="viewport" content="width=device-width,initial-scale=1" />
         <title>Events · Rookery</title>
-        <link rel="stylesheet" href="${style}" />
+        <link rel="stylesheet" href="${stylePath}" />
       </head>
       <body>
         <main>

@@ -5,7 +5,7 @@ import type { Refusal } from '../request/refusal';
 import type { FailedLogins } from './failed-logins';
 import { CLIENT_GONE } from './failed-logins';
 import type { Tally } from '../metrics/tally';
-import type { ClientTokens } from './client-tokens';
+import type { ConanClientTokens } from './client-tokens';
 import type { Credential } from './credential';
 import type { DirectoryFloor } from './directory-floor';
 import type { IdentityClient } from './identity-client';
@@ -51,7 +51,7 @@ export class Authenticator {
     private readonly failures: FailedLogins,
     private readonly limits: AuthenticationLimits,
     private readonly tally: Tally,
-    readonly tokens: ClientTokens,
+    readonly tokens: ConanClientTokens,
   ) {}
 
   authenticate(credential: Credential | null, request: CallerRequest): Caller | Refusal | Promise<Caller | Refusal> {

@@ -1,11 +1,11 @@
 import { createHmac } from 'node:crypto';
 import { SERVICE_NAMES } from '@rookery/contracts';
 import { contextKeysFor, parseContextKeys } from '@rookery/platform';
-import { ClientTokens } from './client-tokens';
+import { ConanClientTokens } from './client-tokens';
 
 const MASTER = `k7:${Buffer.alloc(32, 7).toString('base64')}`;
 const contextKeysOf = (byte: number) => parseContextKeys(`k${byte}:${Buffer.alloc(32, byte).toString('base64')}`);
-const tokens = new ClientTokens(contextKeysOf(7));
+const tokens = new ConanClientTokens(contextKeysOf(7));
 const credential = { kind: 'token', digest: 'a'.repeat(64) } as const;
 const signToken = (claims: string, key: Buffer): string =>
   `conan-${claims}.${createHmac('sha256', key).update(claims).digest('base64url')}`;
@@ -28,7 +28,7 @@ it('are made with a key that no service has', () => {
   const expires = Math.floor(Date.now() / 1000) + 60;
   for (const audience of SERVICE_NAMES) {
     const own = parseContextKeys(contextKeysFor(MASTER, audience));
-    expect(() => new ClientTokens(own)).toThrow(`no context key for ${SERVICE_NAMES.join(', ')}`);
+    expect(() => new ConanClientTokens(own)).toThrow(`no context key for ${SERVICE_NAMES.join(', ')}`);
     const [key] = own.deriveKeys('rookery client tokens', audience);
     expect(tokens.readToken(signToken(`${expires}.token.${digest}`, key))).toBeNull();
   }
@@ -44,13 +44,13 @@ it('are not read when they would last longer than any that was made', () => {
 
 it('are the same for a gateway that has the keys of all services, but no master', () => {
   const held = parseContextKeys(SERVICE_NAMES.map((service) => contextKeysFor(MASTER, service)).join(','));
-  expect(new ClientTokens(held).readToken(tokens.createToken(credential))).toMatchObject(credential);
+  expect(new ConanClientTokens(held).readToken(tokens.createToken(credential))).toMatchObject(credential);
 });
 
 it('are read by processes with the same keys, whole and unchanged', () => {
   const token = tokens.createToken(credential);
-  expect(new ClientTokens(contextKeysOf(7)).readToken(token)).toMatchObject(credential);
-  expect(new ClientTokens(contextKeysOf(8)).readToken(token)).toBeNull();
+  expect(new ConanClientTokens(contextKeysOf(7)).readToken(token)).toMatchObject(credential);
+  expect(new ConanClientTokens(contextKeysOf(8)).readToken(token)).toBeNull();
   for (const forged of [
     ...[token.replace('.token.', '.job.'), token.replace('aaaa', 'bbbb'), token.slice(0, -1), `${token}A`],
     ...[token.replace(/^conan-1/, 'conan-2'), '', 'conan-', 'glpat-abc'],

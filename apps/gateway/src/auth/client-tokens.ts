@@ -14,7 +14,7 @@ const TOKEN = /^conan-([1-9]\d{9,11})\.(token|job)\.([0-9a-f]{64})\.([A-Za-z0-9_
  * Tokens that Conan gets for a credential and sends in its place. A token names the credential by its digest, so that it ends
  * with the credential, and routes of other clients do not accept it. Source: ADR 0206.
  */
-export class ClientTokens {
+export class ConanClientTokens {
   private readonly keys: readonly [Buffer, ...Buffer[]];
 
   constructor(keys: ContextSigningKeys) {

@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
-import { isBlankSudo, isLikeSudo, findSudoValues } from '@rookery/api-v4';
+import { isBlankSudo, isSudoSpelling, findSudoValues } from '@rookery/api-v4';
 import type { RequestHead } from '../request/request-head';
-import type { ClientTokens } from './client-tokens';
+import type { ConanClientTokens } from './client-tokens';
 
 /** `digest` is the SHA-256 of the secret, in hexadecimal. */
 export interface Credential {
@@ -35,7 +35,10 @@ const JOB_PREFIX = 'glcbt-';
 const TOKEN = /^gl(?!cbt-)[a-z]+-[\w-]{16,}/;
 
 /** Reads credentials and `sudo` from a query and removes the credentials, so that no upstream log holds them. */
-export function readQuery(query: string): { readonly parameters: CallerParameters; readonly onward: string } {
+export function extractQueryCredentials(query: string): {
+  readonly parameters: CallerParameters;
+  readonly onward: string;
+} {
   if (!query.includes('token') && !query.includes('sudo') && !query.includes('%')) {
     return { parameters: NO_PARAMETERS, onward: query };
   }
@@ -49,7 +52,7 @@ export function readQuery(query: string): { readonly parameters: CallerParameter
     const field = FIELDS.get(name);
     if (field === undefined || field === 'sudo') {
       // A blank value does not cancel another: a client that names a user does not want to act as itself.
-      if (value !== '' && isLikeSudo(name)) named.push(value);
+      if (value !== '' && isSudoSpelling(name)) named.push(value);
       isRead ||= field === 'sudo' && value !== '';
       return true;
     }
@@ -71,11 +74,11 @@ const joinSudoUsers = (sudoUsers: readonly unknown[]): string => sudoUsers.map(S
 /**
  * Reads credentials and `sudo` from a body that was collected anyway. Source: reference identity-and-import 1.4, 4.1.
  */
-export function readBody(body: Buffer, contentType: string): CallerParameters {
+export function readBodyCredentials(body: Buffer, contentType: string): CallerParameters {
   const type = contentType.toLowerCase();
   if (!body.includes('_token') && !body.includes('sudo')) return NO_PARAMETERS;
   if (type.startsWith('application/x-www-form-urlencoded')) {
-    return readQuery(body.toString()).parameters;
+    return extractQueryCredentials(body.toString()).parameters;
   }
   if (!type.startsWith('application/json')) return NO_PARAMETERS;
   try {
@@ -104,10 +107,10 @@ const ESCAPES = /%([0-9a-f]{2})|\\u00([0-9a-f]{2})/gi;
 const BLANK_SUDO = /(?<=^|&)sudo=?(?=&|$)|"sudo"\s*:\s*(?:null|"\s*")/gi;
 
 /**
- * Whether a body may contain a `sudo` that `readBody` does not read. For bodies that no service reads either: without
+ * Whether a body may contain a `sudo` that `readBodyCredentials` does not read. For bodies that no service reads either: without
  * this check, a request meant to act as another user would act as its sender. Any `sudo` that is not blank counts.
  */
-export function mayNameSudo(body: Buffer): boolean {
+export function mayBodyContainSudo(body: Buffer): boolean {
   const text = body.toString('latin1').replaceAll('\0', '');
   const plain = text.replace(ESCAPES, (_, inForm?: string, inJson?: string) =>
     String.fromCharCode(parseInt(inForm ?? inJson!, 16)),
@@ -123,7 +126,7 @@ export function mayNameSudo(body: Buffer): boolean {
 export function presentedCredential(
   head: RequestHead,
   parameters: CallerParameters,
-  { isClientRoute, tokens }: { readonly isClientRoute: boolean; readonly tokens: ClientTokens | null },
+  { isClientRoute, tokens }: { readonly isClientRoute: boolean; readonly tokens: ConanClientTokens | null },
 ): Credential | null {
   const token =
     head.privateToken.trim() ||

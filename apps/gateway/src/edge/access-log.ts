@@ -1,7 +1,7 @@
 import { activeTraceId } from '@rookery/platform';
 import type { Logger } from '@rookery/platform';
 import type { Exchange } from '../request/exchange';
-import { loggedPath } from './logged-path';
+import { redactPathForLog } from './logged-path';
 
 /**
  * Logs one line for each request when its answer ends, with the facts that an operator searches for: who did what, from
@@ -27,7 +27,7 @@ function logFields(exchange: Exchange): object {
   return {
     requestId,
     method,
-    path: target && (loggedPath(target.path, route?.template) ?? undefined),
+    path: target && (redactPathForLog(target.path, route?.template) ?? undefined),
     route: route?.template,
     upstream: route?.service,
     refusal: refused?.refusal.reason,

@@ -1,4 +1,4 @@
-import { isRotation } from '@rookery/contracts';
+import { isTokenRotationRoute } from '@rookery/contracts';
 import type { Logger } from '@rookery/platform';
 import { presentedCredential } from '../auth/credential';
 import type { CallerParameters, Credential } from '../auth/credential';
@@ -16,8 +16,8 @@ import {
   isRefusal,
   REFUSALS,
   withBasicChallenge,
-  withErrorList,
-  withErrorText,
+  toConanRefusal,
+  toNpmRefusal,
 } from '../request/refusal';
 import type { Refusal } from '../request/refusal';
 
@@ -119,7 +119,7 @@ type AdmissionResult = Caller | Refusal;
 const NO_CALLER: Caller = { holder: null, mark: { version: 0, epoch: '' } };
 
 function toCallerRequest({ route, address, head, onGone }: Exchange, deadline: number): CallerRequest {
-  const isRotating = isRotation(route.method, route.template);
+  const isRotating = isTokenRotationRoute(route.method, route.template);
   return { address, deadline, onGone, isRotating, key: isRotating ? head.idempotencyKey : '' };
 }
 
@@ -150,10 +150,10 @@ function checkScopeAndShapeRefusal(
   { service, scopes, basic, client }: Route,
 ): AdmissionResult {
   if (isRefusal(outcome)) {
-    if (client === 'npm') return outcome.status === 401 ? withErrorText(outcome) : outcome;
+    if (client === 'npm') return outcome.status === 401 ? toNpmRefusal(outcome) : outcome;
     const isChallenged = basic && outcome.reason === REFUSALS.unauthorized.reason;
     const refusal = isChallenged ? withBasicChallenge(outcome) : outcome;
-    return client === 'conan' ? withErrorList(refusal) : refusal;
+    return client === 'conan' ? toConanRefusal(refusal) : refusal;
   }
   if (service !== 'gateway' || scopes === undefined) return outcome;
   if (outcome.holder === null) return REFUSALS.unauthorized;

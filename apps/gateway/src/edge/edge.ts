@@ -1,12 +1,12 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { RateLimit } from '@rookery/kernel';
-import { mayNameSudo, readBody, readQuery } from '../auth/credential';
+import { mayBodyContainSudo, readBodyCredentials, extractQueryCredentials } from '../auth/credential';
 import type { Credential } from '../auth/credential';
 import type { AccessLog } from './access-log';
 import type { Admission } from './admission';
 import type { Forwarder } from '../upstream/forwarder';
 import type { Tally } from '../metrics/tally';
-import { cutTarget, servedTarget } from '../routes/raw-target';
+import { parseRequestTarget, rewriteGoGetTarget } from '../routes/raw-target';
 import type { Route } from '../routes/route';
 import type { RouteTable } from '../routes/route-table';
 import { preflight } from './cors';
@@ -15,7 +15,7 @@ import { Exchange } from '../request/exchange';
 import { isRefusal, methodNotAllowed, REFUSALS, throttled } from '../request/refusal';
 import type { Refusal } from '../request/refusal';
 import { CACHE_DEFAULT } from '../request/response-headers';
-import { BodyMeter, collectBody, isCollected, SMALL_BODY, STALLED_TIMES } from '../request/request-body';
+import { BodyMeter, collectBody, isCollectedBody, SMALL_BODY, STALLED_TIMES } from '../request/request-body';
 import type { Recheck } from '../request/request-body';
 import { readHead } from '../request/request-head';
 import type { RequestHead } from '../request/request-head';
@@ -131,7 +131,7 @@ export class Edge {
       exchange.refuse(refused);
       return undefined;
     }
-    const { parameters, onward } = readQuery(exchange.target.query);
+    const { parameters, onward } = extractQueryCredentials(exchange.target.query);
     const { head, route } = exchange;
     exchange.query = onward;
     const credential = this.admission.findCredential(exchange, parameters);
@@ -163,11 +163,11 @@ export class Edge {
     const body = await collectBody(exchange.request, head.contentLength, this.settings.slowPeerMs);
     this.tally.collecting -= 1;
     if (body === null) return;
-    if (!isCollected(body)) {
+    if (!isCollectedBody(body)) {
       exchange.refuse(body);
       return;
     }
-    const inBody = readBody(body, head.contentType);
+    const inBody = readBodyCredentials(body, head.contentType);
     const credential = presented ?? this.admission.findCredential(exchange, inBody);
     const sudo = sudoOfQuery || inBody.sudo;
     const recheck = (): Promise<Refusal | null> => this.admission.recheck(exchange, credential, sudo);
@@ -220,8 +220,8 @@ export class Edge {
     const { request, head, method } = exchange;
     if (head.isOversized) return REFUSALS.headersTooLarge;
     const url = request.url ?? '/';
-    const cut = cutTarget(url);
-    const target = cut && servedTarget(method, cut);
+    const cut = parseRequestTarget(url);
+    const target = cut && rewriteGoGetTarget(method, cut);
     if (!target || head.isAmbiguous) return REFUSALS.badRequest;
     if (target.query.length > MAX_QUERY || target.path.length > MAX_PATH) return REFUSALS.uriTooLong;
     exchange.target = target;
@@ -277,7 +277,7 @@ function isReadRequest({ method }: Exchange): boolean {
 /** The refusal if `sudo` in the body of a GET or HEAD cannot be read. */
 function refusalOfSudoInReadBody({ isEncoded }: RequestHead, body: Buffer): Refusal | null {
   if (isEncoded && body.length > 0) return REFUSALS.unreadBody;
-  return mayNameSudo(body) ? REFUSALS.unreadSudo : null;
+  return mayBodyContainSudo(body) ? REFUSALS.unreadSudo : null;
 }
 
 function hasSmallBody({ isChunked, contentLength }: RequestHead): boolean {

@@ -14,10 +14,10 @@ const UNSUBSCRIBE_KEY = /\.[a-z0-9_-]{43}/;
  * the logger may not recognize them, because the prefix of tokens is a setting. The other names stay, because a user
  * may give the name `uploads` to a group or a package.
  *
- * Returns null if a parameter of the matched template is a secret. `path` is valid, as `cutTarget` returns it.
+ * Returns null if a parameter of the matched template is a secret. `path` is valid, as `parseRequestTarget` returns it.
  * Source: docs/operations.md 3.
  */
-export function loggedPath(path: string, template: string | undefined): string | null {
+export function redactPathForLog(path: string, template: string | undefined): string | null {
   if (template !== undefined && SECRET_PARAMETER.test(template)) return null;
   const parts = path.split(SEPARATOR);
   const before: string[] = [];

@@ -3,7 +3,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { RawTarget } from '../routes/raw-target';
 import type { Route } from '../routes/route';
 import type { Caller } from './caller';
-import { asGitRefusal, REFUSALS } from './refusal';
+import { toGitRefusal, REFUSALS } from './refusal';
 import type { Refusal } from './refusal';
 import { clientAddress } from './request-head';
 import type { RequestHead } from './request-head';
@@ -111,7 +111,7 @@ export class Exchange {
     if (this.isOver) return;
     this.refused = { refusal, cause };
     const isGit = (this.route as Route | undefined)?.rate === 'git';
-    const { status, body, type, headers } = isGit ? asGitRefusal(refusal) : refusal;
+    const { status, body, type, headers } = isGit ? toGitRefusal(refusal) : refusal;
     const all = ['Cache-Control', 'no-cache', ...this.commonHeaders(status), ...headers];
     if (body !== null) all.push('Content-Type', type, 'Content-Length', String(Buffer.byteLength(body)));
     if (this.hasUnreadBody) all.push('Connection', 'close');

@@ -1,4 +1,4 @@
-import { inFailureForm } from '@rookery/api-v4';
+import { toGitClientError } from '@rookery/api-v4';
 import { describeLimit } from '@rookery/kernel';
 import type { RateLimit, UnavailableReason } from '@rookery/kernel';
 
@@ -112,19 +112,19 @@ export function shedRefusal(): Refusal {
 /**
  * The same refusal for npm clients, which print the text under `error`, or the challenge instead if there is one.
  */
-export function withErrorText(one: Refusal): Refusal {
-  const { message, error_description } = JSON.parse(one.body ?? '{}') as {
+export function toNpmRefusal(refusal: Refusal): Refusal {
+  const { message, error_description } = JSON.parse(refusal.body ?? '{}') as {
     message?: string;
     error_description?: string;
   };
   const body = JSON.stringify({ message: message ?? '401 Unauthorized', error: error_description ?? 'Unauthorized' });
-  return { ...one, body, headers: [] };
+  return { ...refusal, body, headers: [] };
 }
 
 /** Converts a refusal to a JSON list of errors, which Conan reads. The text of a throttle becomes JSON too. */
-export function withErrorList(one: Refusal): Refusal {
-  const message = refusalMessage(one) ?? one.reason;
-  return { ...one, type: JSON_TYPE, body: JSON.stringify({ errors: [{ status: one.status, message }] }) };
+export function toConanRefusal(refusal: Refusal): Refusal {
+  const message = refusalMessage(refusal) ?? refusal.reason;
+  return { ...refusal, type: JSON_TYPE, body: JSON.stringify({ errors: [{ status: refusal.status, message }] }) };
 }
 
 function refusalMessage({ type, body }: Refusal): string | undefined {
@@ -134,14 +134,14 @@ function refusalMessage({ type, body }: Refusal): string | undefined {
 }
 
 /** Adds the challenge to a refusal that git and package managers expect. */
-export function withBasicChallenge(one: Refusal): Refusal {
-  return { ...one, headers: [...one.headers, 'WWW-Authenticate', 'Basic realm="GitLab Packages Registry"'] };
+export function withBasicChallenge(refusal: Refusal): Refusal {
+  return { ...refusal, headers: [...refusal.headers, 'WWW-Authenticate', 'Basic realm="GitLab Packages Registry"'] };
 }
 
 /** Converts a refusal to plain text, because git shows only text to its user. A 401 gets the Basic challenge. */
-export function asGitRefusal(one: Refusal): Refusal {
-  const { headers, body } = inFailureForm({ status: one.status, headers: {}, body: one.body }, 'text');
+export function toGitRefusal(refusal: Refusal): Refusal {
+  const { headers, body } = toGitClientError({ status: refusal.status, headers: {}, body: refusal.body }, 'text');
   const { 'content-type': _, ...challenge } = headers;
-  const others = one.headers.filter((_name, index) => one.headers[index - (index % 2)] !== 'WWW-Authenticate');
-  return { ...one, type: 'text/plain', body, headers: [...others, ...Object.entries(challenge).flat()] };
+  const others = refusal.headers.filter((_name, index) => refusal.headers[index - (index % 2)] !== 'WWW-Authenticate');
+  return { ...refusal, type: 'text/plain', body, headers: [...others, ...Object.entries(challenge).flat()] };
 }

@@ -47,7 +47,7 @@ export function collectBody(
   });
 }
 
-export function isCollected(outcome: Buffer | Refusal): outcome is Buffer {
+export function isCollectedBody(outcome: Buffer | Refusal): outcome is Buffer {
   return !isRefusal(outcome);
 }
 

@@ -35,7 +35,7 @@ export const CACHE_DEFAULT = 'max-age=0, private, must-revalidate';
  * Selects the headers of a service's answer for the client. `raw` has alternating names and values, as bytes from
  * undici or as texts of a local call.
  */
-export function clientHeaders(raw: readonly (Buffer | string)[]): UpstreamHead {
+export function filterUpstreamHeaders(raw: readonly (Buffer | string)[]): UpstreamHead {
   const headers: string[] = [];
   let contentLength = -1;
   let directoryVersion: number | null = null;
@@ -69,17 +69,17 @@ function toHeaderText(part: Buffer | string): string {
  * Keeps the tighter one of two rate limits in an answer, which the caller would reach first. `ours` has alternating
  * names and values. Source: reference identity-and-import 1.4.
  */
-export function tighterLimit(
+export function keepTighterRateLimitHeaders(
   head: UpstreamHead,
-  ours: readonly string[],
+  gatewayRateHeaders: readonly string[],
 ): { headers: string[]; ours: readonly string[] } {
   const { headers, limitLeft } = head;
-  if (limitLeft === null) return { headers, ours };
-  const at = ours.indexOf('RateLimit-Remaining');
-  if (at < 0 || limitLeft <= Number(ours[at + 1])) return { headers, ours: [] };
+  if (limitLeft === null) return { headers, ours: gatewayRateHeaders };
+  const at = gatewayRateHeaders.indexOf('RateLimit-Remaining');
+  if (at < 0 || limitLeft <= Number(gatewayRateHeaders[at + 1])) return { headers, ours: [] };
   const others: string[] = [];
   for (let index = 0; index + 1 < headers.length; index += 2) {
     if (!/^ratelimit-/i.test(headers[index]!)) others.push(headers[index]!, headers[index + 1]!);
   }
-  return { headers: others, ours };
+  return { headers: others, ours: gatewayRateHeaders };
 }

@@ -8,6 +8,6 @@ export const OPENAPI_FILE = join(PACKAGE, 'openapi.json');
 export const ASYNCAPI_FILE = join(PACKAGE, 'asyncapi.json');
 
 /** The routes as last generated. */
-export function committedRoutes(): RouteRows {
+export function readGeneratedRoutes(): RouteRows {
   return JSON.parse(readFileSync(join(PACKAGE, 'src/routes/routes.generated.json'), 'utf8')) as RouteRows;
 }

@@ -1,5 +1,5 @@
 import { wildcardProblems } from '@rookery/api-v4';
-import { mergeDocuments, sortKeys, withOwn } from './merge-documents';
+import { mergeDocuments, sortKeys, prependGatewayDocument } from './merge-documents';
 import type { ServiceDocuments } from './merge-documents';
 import { METHODS, routerTemplate } from './openapi-document';
 import type { OpenApiOperation } from './openapi-document';
@@ -19,7 +19,7 @@ const REMOVAL = /\/(?:rotate|revoke|block|deactivate|ban)$/;
 export function generateRoutes(documents: ServiceDocuments): RouteRows {
   const rows: Record<string, Record<string, RouteRow>> = {};
   const claims: string[] = [];
-  for (const [service, document] of withOwn(documents)) {
+  for (const [service, document] of prependGatewayDocument(documents)) {
     for (const [path, item] of Object.entries(document.paths ?? {})) {
       for (const method of METHODS) {
         const operation = item[method] as OpenApiOperation | undefined;

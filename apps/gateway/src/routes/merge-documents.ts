@@ -18,7 +18,7 @@ export function mergeDocuments(documents: ServiceDocuments): OpenApiDocument {
   const paths: Record<string, Record<string, unknown>> = {};
   const components: Record<string, Record<string, unknown>> = {};
   const tags = new Map<string, { readonly name: string }>();
-  for (const [service, document] of withOwn(documents)) {
+  for (const [service, document] of prependGatewayDocument(documents)) {
     const renamed = newNamesOfClashes(document, components, service);
     const own = renameReferences(document as JsonValue, renamed) as OpenApiDocument;
     for (const [path, item] of Object.entries(own.paths ?? {})) {
@@ -50,7 +50,7 @@ export function mergeDocuments(documents: ServiceDocuments): OpenApiDocument {
 }
 
 /** The gateway's own document first, then the services' by name. */
-export function withOwn(documents: ServiceDocuments): [Upstream, OpenApiDocument][] {
+export function prependGatewayDocument(documents: ServiceDocuments): [Upstream, OpenApiDocument][] {
   const services = Object.entries(documents).sort(([a], [b]) => (a < b ? -1 : 1)) as [ServiceName, OpenApiDocument][];
   return [['gateway', aboutDocument], ...services];
 }

@@ -1,6 +1,6 @@
-import { cutTarget, servedTarget } from './raw-target';
+import { parseRequestTarget, rewriteGoGetTarget } from './raw-target';
 
-describe('cutTarget', () => {
+describe('parseRequestTarget', () => {
   it.each<[string, string, string[], string]>([
     ['/api/v4/todos', '/api/v4/todos', ['api', 'v4', 'todos'], ''],
     ['/api/v4/todos?a=b?c', '/api/v4/todos', ['api', 'v4', 'todos'], 'a=b?c'],
@@ -20,7 +20,7 @@ describe('cutTarget', () => {
     ['/labels/...', '/labels/...', ['labels', '...'], ''],
     ['/files/.gitignore', '/files/.gitignore', ['files', '.gitignore'], ''],
   ])('cuts %s', (url, path, segments, query) => {
-    expect(cutTarget(url)).toEqual({ path, segments, query });
+    expect(parseRequestTarget(url)).toEqual({ path, segments, query });
   });
 
   it.each([
@@ -51,12 +51,12 @@ describe('cutTarget', () => {
     ['/a/é', 'raw non-ASCII'],
     ['/a/b c', 'a raw space'],
   ])('refuses %j: %s', (url) => {
-    expect(cutTarget(url)).toBeNull();
+    expect(parseRequestTarget(url)).toBeNull();
   });
 });
 
-describe('servedTarget', () => {
-  const served = (method: string, url: string): string => servedTarget(method, cutTarget(url)!).path;
+describe('rewriteGoGetTarget', () => {
+  const served = (method: string, url: string): string => rewriteGoGetTarget(method, parseRequestTarget(url)!).path;
 
   it.each([
     ['GET', '/group/project/package?go-get=1', '/-/go-get/group/project/package'],

@@ -21,7 +21,7 @@ const DOT_STEP = /(?:^|[\\/])\.{1,2}(?:[\\/]|$)/;
  * characters, backslashes, fragments, malformed or doubly encoded escapes, `.` and `..` in any spelling.
  * Source: reference reliability 6.1; reference identity-and-import 1.2; ADR 0051.
  */
-export function cutTarget(url: string): RawTarget | null {
+export function parseRequestTarget(url: string): RawTarget | null {
   if (url.charCodeAt(0) !== SLASH) return null;
   const segments: string[] = [];
   let start = 1;
@@ -48,7 +48,7 @@ export function cutTarget(url: string): RawTarget | null {
 const ASKS_FOR_REPOSITORY = /(?:^|&)go-get=1(?:&|$)/;
 
 /** Returns the target that answers a request: `/group/project/package?go-get=1` has a route of its own. */
-export function servedTarget(method: string, target: RawTarget): RawTarget {
+export function rewriteGoGetTarget(method: string, target: RawTarget): RawTarget {
   const { path, segments, query } = target;
   if (method !== 'GET' || segments.length === 0 || !ASKS_FOR_REPOSITORY.test(query)) return target;
   return { path: `/-/go-get${path}`, segments: ['-', 'go-get', ...segments], query };

@@ -1,4 +1,4 @@
-import { cutTarget } from './raw-target';
+import { parseRequestTarget } from './raw-target';
 import type { RouteRow } from './route';
 import { RouteTable } from './route-table';
 
@@ -17,7 +17,7 @@ const table = new RouteTable({
 });
 
 function matchedTemplate(method: string, url: string): string {
-  const target = cutTarget(url);
+  const target = parseRequestTarget(url);
   if (!target) return 'refused';
   const match = table.findRoute(method, target.segments);
   if (match.kind === 'route') return match.route.template;

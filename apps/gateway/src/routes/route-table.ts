@@ -1,4 +1,4 @@
-import { byPrecision, literalOf, matchesTail, splitPath, wildcardTail } from '@rookery/api-v4';
+import { compareTailSpecificity, decodeRouteSegment, matchesTail, splitPath, wildcardTail } from '@rookery/api-v4';
 import type { WildcardTail } from '@rookery/api-v4';
 import { createRoute } from './route';
 import type { Route, RouteRows } from './route';
@@ -41,7 +41,7 @@ export class RouteTable {
     }
   }
 
-  /** Finds the route. HEAD also matches routes of GET. `segments` are those that `cutTarget` returns. */
+  /** Finds the route. HEAD also matches routes of GET. `segments` are those that `parseRequestTarget` returns. */
   findRoute(method: string, segments: readonly string[]): Match {
     const route =
       findRouteBelow(this.root, segments, 0, method) ??
@@ -60,7 +60,7 @@ export class RouteTable {
     for (const [index, segment] of segments.entries()) {
       if (segment.startsWith('*')) {
         node.rest.push({ tail: wildcardTail(segments.slice(index)), route });
-        node.rest.sort((a, b) => byPrecision(a.tail, b.tail));
+        node.rest.sort((a, b) => compareTailSpecificity(a.tail, b.tail));
         return;
       }
       node = ensureChildNode(node, segment);
@@ -93,7 +93,7 @@ function ensureChildNode(node: RouteNode, segment: string): RouteNode {
 function findRouteBelow(node: RouteNode, segments: readonly string[], at: number, method: string): Route | undefined {
   const segment = segments[at];
   if (segment === undefined) return node.ends.get(method);
-  const literal = node.literals.get(literalOf(segment));
+  const literal = node.literals.get(decodeRouteSegment(segment));
   if (literal) {
     const found = findRouteBelow(literal, segments, at + 1, method);
     if (found) return found;
@@ -115,7 +115,7 @@ function collectAllowedMethods(node: RouteNode, segments: readonly string[], at:
     for (const method of node.ends.keys()) methods.add(method);
     return;
   }
-  const literal = node.literals.get(literalOf(segment));
+  const literal = node.literals.get(decodeRouteSegment(segment));
   if (literal) collectAllowedMethods(literal, segments, at + 1, methods);
   for (const one of node.mixed)
     if (matchesMixedSegment(one, segment)) collectAllowedMethods(one.node, segments, at + 1, methods);
@@ -124,7 +124,7 @@ function collectAllowedMethods(node: RouteNode, segments: readonly string[], at:
 }
 
 function matchesMixedSegment(pattern: { readonly prefix: string; readonly suffix: string }, segment: string): boolean {
-  const literal = literalOf(segment);
+  const literal = decodeRouteSegment(segment);
   return (
     literal.length > pattern.prefix.length + pattern.suffix.length &&
     literal.startsWith(pattern.prefix) &&

@@ -10,7 +10,7 @@ import {
 } from '@rookery/contracts';
 import type { ContextClaims, ServiceName } from '@rookery/contracts';
 import { TooManyRequests } from '@rookery/kernel';
-import { contextRequest, signContext } from '@rookery/platform';
+import { contextRequestClaim, signContext } from '@rookery/platform';
 import type { ContextSigningKeys } from '@rookery/platform';
 import type { Dispatcher } from 'undici';
 import { STALE_MS } from '../auth/authenticator';
@@ -265,7 +265,7 @@ export class Forwarder {
       ver: floor.epoch === mark.epoch ? Math.max(floor.version, mark.version) : mark.version,
       epo: mark.epoch,
       aud: service,
-      req: contextRequest(method, path),
+      req: contextRequestClaim(method, path),
       rid: exchange.requestId,
       iat: Date.now(),
       ddl: deadline,

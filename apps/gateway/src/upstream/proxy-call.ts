@@ -4,7 +4,7 @@ import type { Exchange } from '../request/exchange';
 import { BodyRefused, STALLED_TIMES } from '../request/request-body';
 import { REFUSALS } from '../request/refusal';
 import type { Refusal } from '../request/refusal';
-import { clientHeaders, tighterLimit } from '../request/response-headers';
+import { filterUpstreamHeaders, keepTighterRateLimitHeaders } from '../request/response-headers';
 import type { UpstreamHead } from '../request/response-headers';
 
 /** Callbacks for the stages of a call. */
@@ -100,7 +100,7 @@ export class ProxyCall implements Dispatcher.DispatchHandler, LocalCaller {
     clearTimeout(this.deadline);
     this.status = status;
     this.reasonPhrase = reasonPhrase;
-    this.head = clientHeaders(raw);
+    this.head = filterUpstreamHeaders(raw);
     this.resume = resume;
     this.events.head(this.head);
     return true;
@@ -154,7 +154,7 @@ export class ProxyCall implements Dispatcher.DispatchHandler, LocalCaller {
 
   private writeHead(): void {
     const { response } = this.exchange;
-    const { headers, ours } = tighterLimit(this.head as UpstreamHead, this.exchange.rateHeaders);
+    const { headers, ours } = keepTighterRateLimitHeaders(this.head as UpstreamHead, this.exchange.rateHeaders);
     this.exchange.rateHeaders = ours;
     headers.push(...this.exchange.commonHeaders(this.status));
     if (this.exchange.hasUnreadBody) headers.push('Connection', 'close');

@@ -1,25 +1,25 @@
 import { ApiRefused, ProjectMoved } from './api-calls';
 import { Redirect, sitePath } from './page';
-import type { Page, PageRequest } from './page';
+import type { WebSitePage, WebSitePageRequest } from './page';
 import { blobPage, commitPage, commitsPage, treePage } from './pages/code';
-import { itemsPage, todosPage } from './pages/lists';
+import { issuesOrMergeRequestsPage, todosPage } from './pages/lists';
 import { EPICS, ISSUES, MERGE_REQUESTS, mergeRequestDiffsPage, noteablePage, SNIPPETS } from './pages/noteables';
-import { objectPage } from './pages/objects';
-import { importPage } from './pages/imports';
-import { notificationsPage } from './pages/notifications';
+import { projectObjectPage } from './pages/objects';
+import { importProgressPage } from './pages/imports';
+import { notificationSettingsPage } from './pages/notifications';
 import { packagePage, packagesPage } from './pages/packages';
-import { groupPage, placePage, projectsPage } from './pages/places';
+import { groupPage, projectGroupOrUserPage, projectsPage } from './pages/places';
 
 /**
  * Finds the page of an address. Errors: ApiRefused; Redirect, also from a former path of a project. Source: reference
  * pages 3.
  */
-export function pageAt(request: PageRequest, segments: readonly string[]): Promise<Page> {
+export function findWebSitePage(request: WebSitePageRequest, segments: readonly string[]): Promise<WebSitePage> {
   return routeToPage(request, segments).catch((error: unknown) => redirectIfProjectMoved(request, segments, error));
 }
 
 /** Errors: ApiRefused, ProjectMoved, Redirect. */
-async function routeToPage(request: PageRequest, segments: readonly string[]): Promise<Page> {
+async function routeToPage(request: WebSitePageRequest, segments: readonly string[]): Promise<WebSitePage> {
   const dash = segments.indexOf('-');
   if (dash === 0) return personalPage(request, segments.slice(1));
   if (dash > 0) {
@@ -32,30 +32,34 @@ async function routeToPage(request: PageRequest, segments: readonly string[]): P
   if (segments.length === 2 && segments[0] === 'dashboard' && segments[1] === 'todos') return todosPage(request);
   return segments[0] === 'groups'
     ? groupPage(request, segments.slice(1).join('/'))
-    : placePage(request, segments.join('/'));
+    : projectGroupOrUserPage(request, segments.join('/'));
 }
 
-function personalPage(request: PageRequest, [name = '', number]: readonly string[]): Promise<Page> {
+function personalPage(request: WebSitePageRequest, [name = '', number]: readonly string[]): Promise<WebSitePage> {
   if (name === 'todos' && number === undefined) return todosPage(request);
   if (name === 'projects' && number === undefined) return projectsPage(request);
-  if (name === 'profile' && number === 'notifications') return notificationsPage(request, null);
+  if (name === 'profile' && number === 'notifications') return notificationSettingsPage(request, null);
   throw new ApiRefused(404, '404 Not Found');
 }
 
-function pageOfGroup(request: PageRequest, place: string, [kind, number]: readonly string[]): Promise<Page> {
+function pageOfGroup(
+  request: WebSitePageRequest,
+  place: string,
+  [kind, number]: readonly string[],
+): Promise<WebSitePage> {
   if (kind === 'epics' && number !== undefined) return noteablePage(request, EPICS, place, number);
-  if (kind === 'notifications') return notificationsPage(request, { kind: 'groups', path: place });
+  if (kind === 'notifications') return notificationSettingsPage(request, { kind: 'groups', path: place });
   return groupPage(request, place);
 }
 
 const NOTEABLES = { issues: ISSUES, merge_requests: MERGE_REQUESTS, snippets: SNIPPETS };
 
-function pageOfProject(request: PageRequest, place: string, tail: readonly string[]): Promise<Page> {
+function pageOfProject(request: WebSitePageRequest, place: string, tail: readonly string[]): Promise<WebSitePage> {
   const [kind = '', number, part] = tail;
   switch (kind) {
     case 'issues':
     case 'merge_requests':
-      if (number === undefined) return itemsPage(request, place, kind);
+      if (number === undefined) return issuesOrMergeRequestsPage(request, place, kind);
       if (kind === 'merge_requests' && part === 'diffs') return mergeRequestDiffsPage(request, place, number);
       return noteablePage(request, NOTEABLES[kind], place, number);
     case 'snippets':
@@ -72,17 +76,17 @@ function pageOfProject(request: PageRequest, place: string, tail: readonly strin
     case 'packages':
       return number === undefined ? packagesPage(request, place) : packagePage(request, place, number);
     case 'import':
-      return importPage(request, place);
+      return importProgressPage(request, place);
     case 'notifications':
-      return notificationsPage(request, { kind: 'projects', path: place });
+      return notificationSettingsPage(request, { kind: 'projects', path: place });
     default:
-      return objectPage(request, place, tail);
+      return projectObjectPage(request, place, tail);
   }
 }
 
 /** Leads from a former path of a project to the same page below its path. Errors: Redirect; else the error itself. */
 async function redirectIfProjectMoved(
-  request: PageRequest,
+  request: WebSitePageRequest,
   segments: readonly string[],
   error: unknown,
 ): Promise<never> {

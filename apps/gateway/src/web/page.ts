@@ -8,7 +8,7 @@ import { STYLE_PATH } from './style';
 export type Html = HtmlEscapedString | Promise<HtmlEscapedString>;
 
 /** A page without its frame. */
-export interface Page {
+export interface WebSitePage {
   readonly title: string;
   readonly content: Html;
   /** Default 200. */
@@ -18,7 +18,7 @@ export interface Page {
 }
 
 /** A request for a page. */
-export interface PageRequest {
+export interface WebSitePageRequest {
   readonly api: ApiCalls;
   /** Path without the query, as the browser sent it. */
   readonly path: string;
@@ -43,15 +43,15 @@ export interface Banner {
 }
 
 /** The whole document around a page. */
-export function renderPage(
-  { title, content, refreshAfter }: Page,
-  request: PageRequest,
+export function renderWebSiteDocument(
+  { title, content, refreshAfter }: WebSitePage,
+  request: WebSitePageRequest,
   banners: readonly Banner[],
 ): Html {
   const { username, path } = request;
   const account = username
     ? html`<form method="post" action="/-/sign_out">
-        ${hiddenToken(request)}<span>${username}</span> <button>Sign out</button>
+        ${renderFormTokenField(request)}<span>${username}</span> <button>Sign out</button>
       </form>`
     : html`<a href="/-/sign_in?next=${encodeURIComponent(path)}">Sign in</a>`;
   return html`<!doctype html>
@@ -85,7 +85,7 @@ export function renderPage(
     </html>`;
 }
 
-export function hiddenToken({ formToken }: PageRequest): Html {
+export function renderFormTokenField({ formToken }: WebSitePageRequest): Html {
   return html`<input type="hidden" name="form_token" value="${formToken}" />`;
 }
 
@@ -97,7 +97,7 @@ export function renderTime(instant: string | null | undefined): Html {
 }
 
 /** Links to the pages before and after, by the headers of a list of the API. */
-export function pagesNav({ path, query }: PageRequest, headers: Readonly<Record<string, string>>): Html {
+export function pagesNav({ path, query }: WebSitePageRequest, headers: Readonly<Record<string, string>>): Html {
   const link = (page: string | undefined, words: string): Html => {
     if (!page) return html``;
     const params = new URLSearchParams(query);
@@ -113,7 +113,7 @@ export function pagesNav({ path, query }: PageRequest, headers: Readonly<Record<
 }
 
 /** Page number in the query; 1 by default. */
-export function pageNumber({ query }: PageRequest): number {
+export function pageNumber({ query }: WebSitePageRequest): number {
   const page = Number(query.get('page'));
   return Number.isInteger(page) && page > 0 && page < 1_000_000 ? page : 1;
 }

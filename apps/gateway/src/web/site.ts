@@ -4,14 +4,14 @@ import type { IdentityClient } from '../auth/identity-client';
 import type { Exchange } from '../request/exchange';
 import type { Tally } from '../metrics/tally';
 import { forbidden, REFUSALS } from '../request/refusal';
-import { collectBody, isCollected } from '../request/request-body';
+import { collectBody, isCollectedBody } from '../request/request-body';
 import { ApiCalls, ApiRefused } from './api-calls';
 import type { PublicHandler } from './api-calls';
-import { Redirect, renderPage } from './page';
-import type { Banner, Page, PageRequest } from './page';
-import { pageAt } from './page-routes';
+import { Redirect, renderWebSiteDocument } from './page';
+import type { Banner, WebSitePage, WebSitePageRequest } from './page';
+import { findWebSitePage } from './page-routes';
 import { sessionsPage } from './pages/sessions';
-import { safeNext, signInPage } from './pages/sign-in';
+import { toSafeRedirectPath, signInPage } from './pages/sign-in';
 import { Sessions } from './sessions';
 import type { BrowserRequest, Session } from './sessions';
 import { STYLE, STYLE_PATH } from './style';
@@ -49,7 +49,7 @@ const NOT_PAGES = new Set(['api', 'internal', 'uploads', 'assets', '.well-known'
 
 /** A page or the location of a redirect, and the cookie to set. */
 interface PageResult {
-  readonly page?: Page;
+  readonly page?: WebSitePage;
   readonly location?: string;
   readonly cookie?: string;
 }
@@ -58,7 +58,7 @@ interface PageResult {
  * The web site: pages behind the links of mails and `web_url`s. It answers addresses that no route of the API has, and
  * reads and writes through the API as every other client. Source: reference pages 1-3; ADR 0193.
  */
-export class Site {
+export class WebSite {
   private readonly sessions: Sessions;
   private readonly origin: string;
 
@@ -99,7 +99,7 @@ export class Site {
     const session = await this.sessions.readSession(exchange.request.headers.cookie);
     const form = method === 'POST' ? await this.receiveForm(exchange, session) : null;
     if (form === undefined) return;
-    const request: PageRequest = {
+    const request: WebSitePageRequest = {
       api: this.createApiCalls(exchange, session?.token ?? null),
       path: target.path,
       query: new URLSearchParams(target.query),
@@ -115,7 +115,7 @@ export class Site {
     }
     const shown = cookie === undefined ? request : { ...request, username: null };
     const banners = await request.api.find<readonly Banner[]>('/broadcast_messages/displayed').catch(() => null);
-    const document = await renderPage(page!, shown, banners ?? []);
+    const document = await renderWebSiteDocument(page!, shown, banners ?? []);
     writePage(
       exchange,
       page!.status ?? 200,
@@ -131,7 +131,11 @@ export class Site {
     return new ApiCalls(this.handle, { token, address: exchange.address, signal: gone.signal });
   }
 
-  private async answerPage(exchange: Exchange, request: PageRequest, session: Session | null): Promise<PageResult> {
+  private async answerPage(
+    exchange: Exchange,
+    request: WebSitePageRequest,
+    session: Session | null,
+  ): Promise<PageResult> {
     const { form, path } = request;
     const browser = toBrowserRequest(exchange, this.settings.deadlineMs);
     try {
@@ -144,7 +148,7 @@ export class Site {
       if (path === SIGN_OUT && !form) return { location: '/' };
       if (path === SIGN_OUT) return await this.endSession(session!, browser, session!.id);
       if (path === SESSIONS) return await this.answerSessionsPage(request, session, browser);
-      return { page: await pageAt(request, exchange.target.segments.map(decodeURIComponent)) };
+      return { page: await findWebSitePage(request, exchange.target.segments.map(decodeURIComponent)) };
     } catch (error) {
       if (error instanceof Redirect) return { location: error.location };
       if (error instanceof ApiRefused) return this.resultOfRefusal(request, session, error);
@@ -155,7 +159,7 @@ export class Site {
   }
 
   private async answerSessionsPage(
-    request: PageRequest,
+    request: WebSitePageRequest,
     session: Session | null,
     browser: BrowserRequest,
   ): Promise<PageResult> {
@@ -180,7 +184,7 @@ export class Site {
   private async signIn(
     browser: BrowserRequest,
     exchange: Exchange,
-    request: PageRequest,
+    request: WebSitePageRequest,
     former: Session | null,
   ): Promise<PageResult> {
     const token = request.form?.get('token')?.trim();
@@ -195,11 +199,15 @@ export class Site {
     if (answer.status !== 200) throw new ApiRefused(answer.status, 'Signing in is not possible now. Try again.');
     const { username } = answer.data;
     const cookie = await this.sessions.start({ token, username }, browser, former);
-    return cookie === null ? invalid : { location: safeNext(request.form!.get('next')), cookie };
+    return cookie === null ? invalid : { location: toSafeRedirectPath(request.form!.get('next')), cookie };
   }
 
   /** Hidden and missing look alike: both lead strangers to the sign-in page, and are 404 for others. */
-  private resultOfRefusal(request: PageRequest, session: Session | null, { status, reason }: ApiRefused): PageResult {
+  private resultOfRefusal(
+    request: WebSitePageRequest,
+    session: Session | null,
+    { status, reason }: ApiRefused,
+  ): PageResult {
     if (session === null && [401, 403, 404].includes(status) && !request.form) return { location: signInPath(request) };
     // The token was revoked or expired, or its user is blocked.
     if (status === 401) return this.redirectAndExpireCookie(signInPath(request));
@@ -233,7 +241,7 @@ export class Site {
       this.tally.collecting += 1;
       const body = await collectBody(request, head.contentLength, this.settings.slowPeerMs, limit);
       this.tally.collecting -= 1;
-      if (body !== null && isCollected(body)) {
+      if (body !== null && isCollectedBody(body)) {
         if (countByteUpToMaxFields(body, AMPERSAND) < MAX_FIELDS) return new URLSearchParams(body.toString());
         exchange.refuse(REFUSALS.badRequest);
       } else if (body !== null) exchange.refuse(body);
@@ -257,7 +265,7 @@ function signInPath({ path }: { readonly path: string }): string {
   return `${SIGN_IN}?next=${encodeURIComponent(path)}`;
 }
 
-function refusedPage(status: number, reason: string): Page {
+function refusedPage(status: number, reason: string): WebSitePage {
   return {
     title: String(status),
     status,

@@ -3,7 +3,7 @@ import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import asyncApiSchema from '@asyncapi/specs/schemas/3.0.0.json';
 import { EVENTS } from '@rookery/contracts';
-import { noteRoute, writeRouteTests } from '@rookery/testing';
+import { recordTestedRoute, writeRouteTestCounts } from '@rookery/testing';
 import { Ajv } from 'ajv';
 import addFormats from 'ajv-formats';
 import { request } from 'undici';
@@ -36,14 +36,14 @@ describe('the gateway’s own routes', () => {
     );
   });
   afterAll(async () => {
-    writeRouteTests('gateway');
+    writeRouteTestCounts('gateway');
     await estate.stop();
     management.closeAllConnections();
     management.close();
   });
   const isReady = async () => (await get('/-/health/ready')).status === 200;
   const get = async (path: string, token?: string) => {
-    noteRoute({ method: 'GET', path });
+    recordTestedRoute({ method: 'GET', path });
     const answer = await request(`${gateway.url}${path}`, { headers: token ? { 'private-token': token } : {} });
     return { status: answer.statusCode, headers: answer.headers, body: (await answer.body.json()) as object };
   };
@@ -109,7 +109,7 @@ describe('the gateway’s own routes', () => {
 
   describe('documents', () => {
     const open = async (path: string) => {
-      noteRoute({ method: 'GET', path: path.replace(/(?<=^\/-\/docs\/assets\/).+/, '{file}') });
+      recordTestedRoute({ method: 'GET', path: path.replace(/(?<=^\/-\/docs\/assets\/).+/, '{file}') });
       const answer = await request(`${gateway.url}${path}`, { headers: { accept: 'text/html' } });
       return { status: answer.statusCode, headers: answer.headers, text: await answer.body.text() };
     };

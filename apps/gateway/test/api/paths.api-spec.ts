@@ -1,7 +1,7 @@
 import Fastify from 'fastify';
 import type { FastifyInstance } from 'fastify';
 import fc from 'fast-check';
-import { cutTarget } from '../../src/routes/raw-target';
+import { parseRequestTarget } from '../../src/routes/raw-target';
 import { RouteTable } from '../../src/routes/route-table';
 import { Estate, routes } from '../support/estate';
 import type { Gateway } from '../support/estate';
@@ -60,7 +60,7 @@ describe('paths', () => {
     let routed = 0;
     await fc.assert(
       fc.asyncProperty(method, fc.oneof(known, loose), async (verb, url) => {
-        const target = cutTarget(url);
+        const target = parseRequestTarget(url);
         if (!target) return;
         const match = table.findRoute(verb, target.segments);
         const reply = await app.inject({ method: verb as 'GET', url: target.path });

@@ -2,7 +2,7 @@ import { Controller } from '@nestjs/common';
 import type { Call, FileAnswer, GroupScope, ProjectScope } from '@rookery/api-v4';
 import { anyone, Endpoint, file, group as inGroup, project as inProject } from '@rookery/api-v4';
 import { NotFound } from '@rookery/kernel';
-import { ShowAvatar, ShowSourceAvatar } from './avatars.dto';
+import { ShowAvatar, ShowGroupOrProjectAvatar } from './avatars.dto';
 import { AvatarsQueries } from './avatars.queries';
 import type { AvatarKind } from './avatars.service';
 
@@ -45,9 +45,9 @@ export class AvatarsController {
     ...ofGroup,
     about: 'Returns the avatar file of a group that the caller can see.',
     source: FILES,
-    params: ShowSourceAvatar,
+    params: ShowGroupOrProjectAvatar,
   })
-  fileOfGroup(call: Call<ShowSourceAvatar, GroupScope>): Promise<FileAnswer> {
+  fileOfGroup(call: Call<ShowGroupOrProjectAvatar, GroupScope>): Promise<FileAnswer> {
     return this.findAvatarFileOfParent('group', call);
   }
 
@@ -55,9 +55,9 @@ export class AvatarsController {
     ...ofProject,
     about: 'Returns the avatar file of a project that the caller can see.',
     source: FILES,
-    params: ShowSourceAvatar,
+    params: ShowGroupOrProjectAvatar,
   })
-  fileOfProject(call: Call<ShowSourceAvatar, ProjectScope>): Promise<FileAnswer> {
+  fileOfProject(call: Call<ShowGroupOrProjectAvatar, ProjectScope>): Promise<FileAnswer> {
     return this.findAvatarFileOfParent('project', call);
   }
 

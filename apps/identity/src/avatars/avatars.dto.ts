@@ -7,10 +7,10 @@ export class ShowAvatar {
 }
 
 /** Parameters for the avatar file of a group or project, which the path names as in other routes. */
-export class ShowSourceAvatar {
+export class ShowGroupOrProjectAvatar {
   @Text() filename: string;
 }
 
 /** One client library names the part `file`. Source: reference identity-and-import 2.6, 14.1. */
-export const AvatarUpload = () =>
+export const AvatarUploadField = () =>
   Upload({ optional: true, nullable: true, alias: 'file', about: 'Image file. A blank value removes the avatar.' });

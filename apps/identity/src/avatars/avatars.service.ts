@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
 import type { Tx } from '@rookery/persistence';
-import { mediaTypeOf, problemsOfPicture, safeNameOf } from './picture';
+import { mediaTypeOf, avatarPictureProblems, toSafeAvatarFilename } from './picture';
 import type { Picture } from './picture';
 
 export type AvatarKind = 'user' | 'group' | 'project' | 'topic';
@@ -30,7 +30,7 @@ export class AvatarsService {
    * Returns problems as API error messages for the field `avatar`. A removal and an omitted avatar have no problems.
    */
   findProblems(avatar: AvatarChange): string[] {
-    return avatar ? problemsOfPicture(avatar) : [];
+    return avatar ? avatarPictureProblems(avatar) : [];
   }
 
   /**
@@ -47,7 +47,7 @@ export class AvatarsService {
 
   private async storePicture(tx: Tx, kind: AvatarKind, id: number, picture: Picture): Promise<string> {
     const column = OWNER_COLUMNS[kind];
-    const filename = safeNameOf(picture);
+    const filename = toSafeAvatarFilename(picture);
     const digest = createHash('sha256').update(picture.bytes).digest('hex');
     await tx.query(
       `insert into avatars (${column}, filename, media_type, digest, bytes) values ($1, $2, $3, $4, $5)

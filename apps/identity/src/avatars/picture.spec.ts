@@ -1,4 +1,4 @@
-import { MAX_AVATAR_BYTES, mediaTypeOf, problemsOfPicture, safeNameOf } from './picture';
+import { MAX_AVATAR_BYTES, mediaTypeOf, avatarPictureProblems, toSafeAvatarFilename } from './picture';
 
 const fileStartingWith = (head: readonly number[] | string, length = 64): Buffer => {
   const content = Buffer.alloc(length);
@@ -24,7 +24,7 @@ it.each<[string, Buffer]>([
   ['image/webp', fileStartingWith('RIFF\0\0\0\0WEBPVP8 ')],
 ])('recognizes %s by its content, ignoring the file name', (mediaType, content) => {
   const picture = { filename: 'x.txt', bytes: content };
-  expect(problemsOfPicture(picture)).toEqual([]);
+  expect(avatarPictureProblems(picture)).toEqual([]);
   expect(mediaTypeOf(picture)).toBe(mediaType);
 });
 
@@ -37,15 +37,15 @@ it.each<[string, Buffer]>([
   ['an icon file without icons', fileStartingWith([0, 0, 1, 0, 0, 0])],
   ['a sound', fileStartingWith('RIFF\0\0\0\0WAVEfmt ')],
 ])('refuses %s, even with the file name of an image', (_, content) => {
-  expect(problemsOfPicture({ filename: 'avatar.png', bytes: content })).toEqual([UNSUPPORTED]);
+  expect(avatarPictureProblems({ filename: 'avatar.png', bytes: content })).toEqual([UNSUPPORTED]);
   expect(() => mediaTypeOf({ filename: 'avatar.png', bytes: content })).toThrow('not checked');
 });
 
 it('accepts 200 KiB and not one byte more', () => {
   const full = fileStartingWith([...PNG], MAX_AVATAR_BYTES);
-  expect(problemsOfPicture({ filename: 'a.png', bytes: full })).toEqual([]);
+  expect(avatarPictureProblems({ filename: 'a.png', bytes: full })).toEqual([]);
   const more = fileStartingWith([...PNG], MAX_AVATAR_BYTES + 1);
-  expect(problemsOfPicture({ filename: 'a.png', bytes: more })).toEqual(['is too big (should be at most 200 KiB)']);
+  expect(avatarPictureProblems({ filename: 'a.png', bytes: more })).toEqual(['is too big (should be at most 200 KiB)']);
 });
 
 it.each([
@@ -62,5 +62,5 @@ it.each([
   ['', 'avatar.png'],
   [`${'x'.repeat(300)}.png`, `${'x'.repeat(100)}.png`],
 ])('converts the name %j to %s', (filename, name) => {
-  expect(safeNameOf({ filename, bytes: PNG })).toBe(name);
+  expect(toSafeAvatarFilename({ filename, bytes: PNG })).toBe(name);
 });

@@ -71,7 +71,7 @@ function detectFormat(bytes: Buffer): PictureFormat | null {
  * Returns the problems of a picture, as API error messages for the field `avatar`. Source: reference
  * identity-and-import 2.6.
  */
-export function problemsOfPicture(picture: Picture): string[] {
+export function avatarPictureProblems(picture: Picture): string[] {
   if (picture.bytes.length > MAX_AVATAR_BYTES) return [TOO_BIG];
   return detectFormat(picture.bytes) === null ? [UNSUPPORTED] : [];
 }
@@ -85,7 +85,7 @@ export function mediaTypeOf(picture: Picture): string {
  * Converts the uploaded file name to a single path segment without escapes, with an extension that matches the content.
  * Bounds: 120 characters.
  */
-export function safeNameOf(picture: Picture): string {
+export function toSafeAvatarFilename(picture: Picture): string {
   const { extensions } = requireFormat(picture);
   const base = picture.filename.split(/[\\/]/).at(-1)!;
   const dot = base.lastIndexOf('.');

@@ -7,9 +7,9 @@ import { Database } from '@rookery/persistence';
 import { platformSettings } from '@rookery/platform';
 import type { SettingsOf } from '@rookery/platform';
 import { identitySettings } from '../identity.config';
-import { seenProjectSql } from '../directory/reach/seen-sql';
+import { isProjectVisibleSql } from '../directory/reach/seen-sql';
 import type { Badge } from './badge.entity';
-import { findPlaceholders, replacePlaceholders } from './badge-url';
+import { findBadgePlaceholders, replaceBadgePlaceholders } from './badge-url';
 import type { BadgeFacts, Placeholder } from './badge-url';
 import { CollaborationClient } from './collaboration-client';
 
@@ -39,12 +39,12 @@ export class BadgeRendering {
    * placeholders stay.
    */
   async renderBadges(source: BadgeSource, viewer: Viewer, badges: readonly Badge[]): Promise<RenderedBadge[]> {
-    const wanted = findPlaceholders(badges.flatMap((badge) => [badge.linkUrl, badge.imageUrl]));
+    const wanted = findBadgePlaceholders(badges.flatMap((badge) => [badge.linkUrl, badge.imageUrl]));
     const facts = wanted.size === 0 ? {} : await this.findBadgeFacts(source, viewer, wanted);
     return badges.map((badge) => ({
       badge,
-      linkUrl: replacePlaceholders(badge.linkUrl, facts),
-      imageUrl: replacePlaceholders(badge.imageUrl, facts),
+      linkUrl: replaceBadgePlaceholders(badge.linkUrl, facts),
+      imageUrl: replaceBadgePlaceholders(badge.imageUrl, facts),
     }));
   }
 
@@ -86,7 +86,7 @@ export class BadgeRendering {
 
   private async findFirstVisibleProject(group: BadgeSource, viewer: Viewer): Promise<ProjectScope | null> {
     const seesAll = group.level >= ACCESS_LEVELS.guest || viewer.isAdmin;
-    const seen = seesAll ? 'true' : seenProjectSql(viewer, { project: 'p', namespace: 'n', user: '$2::bigint' });
+    const seen = seesAll ? 'true' : isProjectVisibleSql(viewer, { project: 'p', namespace: 'n', user: '$2::bigint' });
     const [first] = await this.db.query<{ id: number }>(
       `select p.id from projects p join namespaces n on n.id = p.namespace_id
        where p.namespace_id = $1 and ${seen} order by p.id limit 1`,

@@ -1,4 +1,4 @@
-import { findPlaceholders, problemsOfUrl, replacePlaceholders } from './badge-url';
+import { findBadgePlaceholders, badgeUrlProblems, replaceBadgePlaceholders } from './badge-url';
 import type { BadgeFacts } from './badge-url';
 
 const facts: BadgeFacts = {
@@ -29,12 +29,12 @@ it.each([
   ['https://x/%{constructor}', 'https://x/%{constructor}'],
   ['https://x/100%25', 'https://x/100%25'],
 ])('resolves %s', (text, expected) => {
-  expect(replacePlaceholders(text, facts)).toBe(expected);
+  expect(replaceBadgePlaceholders(text, facts)).toBe(expected);
 });
 
 it('finds the placeholders that occur', () => {
   const texts = ['https://x/%{project_id}?%{nothing}', 'https://%7Bgitlab_server%7D/%{commit_sha}/%{project_id}'];
-  expect([...findPlaceholders(texts)]).toEqual(['project_id', 'host_server', 'commit_sha']);
+  expect([...findBadgePlaceholders(texts)]).toEqual(['project_id', 'host_server', 'commit_sha']);
 });
 
 it.each<[string, string | null]>([
@@ -59,5 +59,5 @@ it.each<[string, string | null]>([
   ['//example.com', 'must be a valid URL'],
   ['%{host_server}', 'must be a valid URL'],
 ])('validates %j', (text, problem) => {
-  expect(problemsOfUrl(text)).toEqual(problem === null ? [] : [problem]);
+  expect(badgeUrlProblems(text)).toEqual(problem === null ? [] : [problem]);
 });

@@ -32,7 +32,7 @@ const PLACEHOLDER = /%(?:25)?(?:\{|%7[Bb])([a-z_]+)(?:\}|%7[Dd])|%7[Bb]([a-z_]+)
 export type BadgeFacts = Readonly<Partial<Record<Placeholder, string | null>>>;
 
 /** Returns the placeholders that occur in these texts. */
-export function findPlaceholders(texts: readonly string[]): ReadonlySet<Placeholder> {
+export function findBadgePlaceholders(texts: readonly string[]): ReadonlySet<Placeholder> {
   const found = new Set<Placeholder>();
   for (const text of texts) {
     for (const [, plain, encoded] of text.matchAll(PLACEHOLDER)) {
@@ -44,7 +44,7 @@ export function findPlaceholders(texts: readonly string[]): ReadonlySet<Placehol
 }
 
 /** Replaces placeholders. Unknown ones and those without a value stay. Source: reference identity-and-import 8. */
-export function replacePlaceholders(text: string, facts: BadgeFacts): string {
+export function replaceBadgePlaceholders(text: string, facts: BadgeFacts): string {
   return text.replace(PLACEHOLDER, (whole: string, plain?: string, encoded?: string) => {
     const name = KNOWN.get((plain ?? encoded)!);
     return (name === undefined ? null : facts[name]) ?? whole;
@@ -58,7 +58,7 @@ const LONGEST_URL = 2048;
  * Returns the problems of a URL as it was sent, with placeholders, which may stand for a host or a part of it. Hosts
  * are not checked, because only browsers request them. Source: reference identity-and-import 8.
  */
-export function problemsOfUrl(text: string): string[] {
+export function badgeUrlProblems(text: string): string[] {
   // A letter is valid in every place of a URL where a placeholder may be, except in the port.
   const sample = text
     .replace(/:%\{[^{}]*\}/g, ':1')

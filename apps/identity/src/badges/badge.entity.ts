@@ -1,6 +1,6 @@
-import { Invalid, lengthProblems, assertAllUsed, problemsByField } from '@rookery/kernel';
+import { Invalid, lengthProblems, assertAllUsed, keepFieldsWithProblems } from '@rookery/kernel';
 import { Check, Column, Entity, ForeignKey, Index, PrimaryGeneratedColumn } from 'typeorm';
-import { problemsOfUrl } from './badge-url';
+import { badgeUrlProblems } from './badge-url';
 
 /** Fields of a badge. Omitted fields keep their values on update. */
 export interface BadgeInput {
@@ -54,9 +54,9 @@ export class Badge {
   /** Changes the given fields. Errors: Invalid by field. */
   change({ name = this.name, link_url, image_url, ...rest }: BadgeInput, now: Date): void {
     assertAllUsed(rest);
-    const problems = problemsByField({
-      link_url: link_url === undefined ? [] : problemsOfUrl(link_url),
-      image_url: image_url === undefined ? [] : problemsOfUrl(image_url),
+    const problems = keepFieldsWithProblems({
+      link_url: link_url === undefined ? [] : badgeUrlProblems(link_url),
+      image_url: image_url === undefined ? [] : badgeUrlProblems(image_url),
       name: lengthProblems(name ?? '', LONGEST_NAME),
     });
     if (Object.keys(problems).length > 0) throw new Invalid(problems);

@@ -6,11 +6,11 @@ import {
   actorAndParent,
   created,
   Endpoint,
-  ifUnmodified,
-  none,
+  actorParentAndPrecondition,
+  noContent,
   one,
   page,
-  source,
+  projectOrGroup,
 } from '@rookery/api-v4';
 import { CLOCK, Forbidden, NotFound } from '@rookery/kernel';
 import type { Clock, Page, SignedInViewer, Viewer } from '@rookery/kernel';
@@ -48,8 +48,8 @@ export const badges = defineCollection(Badge, {
 function createBadgesController(kind: 'project' | 'group') {
   const base = `/${kind}s/:id/badges`;
   const documented = kind === 'project' ? SOURCE : REST;
-  const reads = { within: source(kind), may: anyone() } as const;
-  const manages = { within: source(kind), may: atLeast(kind === 'project' ? 'maintainer' : 'owner') } as const;
+  const reads = { within: projectOrGroup(kind), may: anyone() } as const;
+  const manages = { within: projectOrGroup(kind), may: atLeast(kind === 'project' ? 'maintainer' : 'owner') } as const;
 
   @Controller()
   class BadgesController {
@@ -131,10 +131,10 @@ function createBadgesController(kind: 'project' | 'group') {
       source: REST,
       params: IdentifyBadge,
       fails: [404, 412],
-      answers: none(),
+      answers: noContent(),
     })
     async remove(call: BadgeCall<IdentifyBadge>): Promise<void> {
-      await this.badges.remove(call.params.badge_id, ifUnmodified(call));
+      await this.badges.remove(call.params.badge_id, actorParentAndPrecondition(call));
     }
 
     async shown(call: BadgeCall<object, Viewer>, row: Badge): Promise<RenderedBadge> {

@@ -2,7 +2,7 @@ import { Inject, Injectable } from '@nestjs/common';
 import { Work } from '@rookery/persistence';
 import type { Tx } from '@rookery/persistence';
 import type { Command, SettingsOf } from '@rookery/platform';
-import { scopesFor } from '../tokens/token-terms';
+import { listAllowedTokenScopes } from '../tokens/token-terms';
 import { UsersService } from '../users/users.service';
 import { bootstrapSettings } from './bootstrap.config';
 import { FixedTokens } from './fixed-tokens';
@@ -28,7 +28,7 @@ export class BootstrapCommand {
       await tx.query(`select pg_advisory_xact_lock(7316420002)`);
       const [root] = await tx.query(`select id from users where id = $1`, [ROOT_ID]);
       if (!root) await this.insertRoot(tx);
-      const scopes = scopesFor({ admin: true });
+      const scopes = listAllowedTokenScopes({ admin: true });
       await this.fixed.ensureToken(tx, {
         userId: ROOT_ID,
         name: TOKEN_NAME,

@@ -2,7 +2,7 @@ import { text } from 'node:stream/consumers';
 import { Injectable } from '@nestjs/common';
 import { Work } from '@rookery/persistence';
 import type { Command } from '@rookery/platform';
-import { scopesFor } from '../tokens/token-terms';
+import { listAllowedTokenScopes } from '../tokens/token-terms';
 import { FixedTokens } from './fixed-tokens';
 
 /** One token of the input. Omitted `scopes` mean `api`. */
@@ -35,7 +35,7 @@ export class FixedTokensCommand {
           [username],
         );
         if (!user) throw new Error(`user ${username} does not exist`);
-        const foreign = scopes.find((scope) => !scopesFor(user).includes(scope));
+        const foreign = scopes.find((scope) => !listAllowedTokenScopes(user).includes(scope));
         if (foreign !== undefined) throw new Error(`${called} cannot have the scope ${foreign}`);
         await this.fixed.ensureToken(tx, { userId: user.id, name: TOKEN_NAME, secret: token, scopes, called });
       }

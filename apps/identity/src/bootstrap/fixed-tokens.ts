@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import type { Tx } from '@rookery/persistence';
 import { AccessTokensService } from '../tokens/access-tokens.service';
 import { TokenRows } from '../tokens/token-rows';
-import { digestSecret } from '../tokens/token-terms';
+import { digestTokenSecret } from '../tokens/token-terms';
 
 export interface FixedToken {
   readonly userId: number;
@@ -28,7 +28,7 @@ export class FixedTokens {
   async ensureToken(tx: Tx, { userId, name, secret, scopes, called }: FixedToken): Promise<void> {
     const [known] = await tx.query<{ user_id: number; revoked: boolean }>(
       `select user_id, revoked from access_tokens where digest = $1`,
-      [digestSecret(secret)],
+      [digestTokenSecret(secret)],
     );
     if (known && known.user_id !== userId) throw new Error(`${called} is a token of another user`);
     if (known?.revoked) throw new Error(`${called} was revoked; choose another token`);

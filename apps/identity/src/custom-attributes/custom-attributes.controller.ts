@@ -1,6 +1,6 @@
 import { Controller } from '@nestjs/common';
 import type { Call, GroupScope, ProjectScope } from '@rookery/api-v4';
-import { administrator, all, Endpoint, none, one, presenter, source, text } from '@rookery/api-v4';
+import { administrator, unpagedList, Endpoint, noContent, one, presenter, projectOrGroup, text } from '@rookery/api-v4';
 import type { AttributedKind } from './custom-attributes-sql';
 import {
   IdentifyAttribute,
@@ -27,7 +27,7 @@ const findOwnerId = ({ within, params }: OwnerCall<object>): number => within?.i
 function createCustomAttributesController(kind: AttributedKind) {
   const base = `/${kind}s/:id/custom_attributes`;
   const isUser = kind === 'user';
-  const common = { source: SOURCE, may: administrator(), ...(isUser ? {} : { within: source(kind) }) } as const;
+  const common = { source: SOURCE, may: administrator(), ...(isUser ? {} : { within: projectOrGroup(kind) }) } as const;
   const readable = isUser ? { tokenScopes: ['read_user'] } : {};
   const named = { ...common, params: isUser ? IdentifyUserAttribute : IdentifyAttribute, fails: [404] };
 
@@ -40,7 +40,7 @@ function createCustomAttributesController(kind: AttributedKind) {
       ...readable,
       about: `Lists the custom attributes of a ${kind}.`,
       ...(isUser ? { params: ListUserAttributes, fails: [404] } : {}),
-      answers: all(customAttribute),
+      answers: unpagedList(customAttribute),
     })
     list(call: OwnerCall<object>): Promise<AttributeRow[]> {
       return this.attributes.listAttributes(kind, findOwnerId(call));
@@ -70,7 +70,7 @@ function createCustomAttributesController(kind: AttributedKind) {
     @Endpoint('DELETE', `${base}/:key`, {
       ...named,
       about: `Deletes a custom attribute of a ${kind}.`,
-      answers: none(),
+      answers: noContent(),
     })
     async remove(call: OwnerCall<IdentifyAttribute>): Promise<void> {
       await this.attributes.remove(kind, findOwnerId(call), call.params.key);

@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { Invalid, lengthProblems, NotFound, problemsByField } from '@rookery/kernel';
+import { Invalid, lengthProblems, NotFound, keepFieldsWithProblems } from '@rookery/kernel';
 import { Database, ListQuery, violatesConstraint } from '@rookery/persistence';
 import type { RowOf } from '@rookery/persistence';
 import type { CustomAttribute } from './custom-attribute.entity';
@@ -84,5 +84,5 @@ export class CustomAttributesService {
 function findProblems(attribute: AttributeRow): Record<string, string[]> {
   const problems = (field: keyof typeof LONGEST): string[] =>
     attribute[field].trim() === '' ? ["can't be blank"] : lengthProblems(attribute[field], LONGEST[field]);
-  return problemsByField({ key: problems('key'), value: problems('value') });
+  return keepFieldsWithProblems({ key: problems('key'), value: problems('value') });
 }

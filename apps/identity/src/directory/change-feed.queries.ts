@@ -1,8 +1,8 @@
 import { prepareStatement } from '@rookery/persistence';
-import { projectLevelSql, groupLevelSql } from '@rookery/directory';
+import { projectAccessLevelSql, groupAccessLevelSql } from '@rookery/directory';
 import { OWN_TABLES } from './reach/reach-sql';
-import { stateSql } from './change-states';
-import { isKnownSql } from './history/histories.queries';
+import { directoryRowStateSql } from './change-states';
+import { isReaderPositionInHistorySql } from './history/histories.queries';
 
 /**
  * Reads the log from version $1 on, in one snapshot, as the JSON of the answer: whole versions, with at least $2
@@ -13,7 +13,7 @@ export const CHANGES = prepareStatement(
   'directory_changes_after',
   `with head as (
      select version, epoch, life, compacted_to,
-       ${isKnownSql({ version: '$1::bigint', epoch: '$3::text', life: '$4::text' })} as is_known,
+       ${isReaderPositionInHistorySql({ version: '$1::bigint', epoch: '$3::text', life: '$4::text' })} as is_known,
        case when epoch = $3::text then $1::bigint else 0 end as since from directory_head
    ), up_to as (
      select coalesce((
@@ -38,16 +38,16 @@ const answerColumnSql = (project: string, namespace: string, level: string): str
 const admitted = `($1::bigint is null or exists (select 1 from users viewer where viewer.id = $1::bigint and viewer.state = 'active'))`;
 
 const PROJECT = `select ${answerColumnSql(
-  `case when p.id is not null then ${stateSql('project', 'p')} end`,
-  `case when n.id is not null then ${stateSql('namespace', 'n')} end`,
-  projectLevelSql({ user: '$1::bigint', project: 'p.id', namespace: 'n', tables: OWN_TABLES }),
+  `case when p.id is not null then ${directoryRowStateSql('project', 'p')} end`,
+  `case when n.id is not null then ${directoryRowStateSql('namespace', 'n')} end`,
+  projectAccessLevelSql({ user: '$1::bigint', project: 'p.id', namespace: 'n', tables: OWN_TABLES }),
 )}
   from directory_head h left join (projects p join namespaces n on n.id = p.namespace_id) on ${admitted} and`;
 
 const GROUP = `select ${answerColumnSql(
   'null::json',
-  `case when n.id is not null then ${stateSql('namespace', 'n')} end`,
-  groupLevelSql({ user: '$1::bigint', namespace: 'n', tables: OWN_TABLES }),
+  `case when n.id is not null then ${directoryRowStateSql('namespace', 'n')} end`,
+  groupAccessLevelSql({ user: '$1::bigint', namespace: 'n', tables: OWN_TABLES }),
 )}
   from directory_head h left join namespaces n on ${admitted} and`;
 

@@ -2,7 +2,7 @@ import { Inject, Injectable } from '@nestjs/common';
 import { Database, HeadWatch } from '@rookery/persistence';
 import type { LogHead, PreparedStatement } from '@rookery/persistence';
 import { CHANGES, DECIDE } from './change-feed.queries';
-import { HistoriesService } from './history/histories.service';
+import { ChangeLogHistoriesService } from './history/histories.service';
 
 /** Parameters for reading the change log. Units: `waitMs` maximum wait for new changes; `limit` entries. */
 export interface ChangesRequest {
@@ -33,11 +33,11 @@ interface ChangesRow extends LogHead {
 
 /** Reads the change log for services and gateways, and decides for services whose copy is late. */
 @Injectable()
-export class ChangeFeed {
+export class DirectoryChangeFeed {
   constructor(
     @Inject(Database) private readonly database: Database,
     @Inject(HeadWatch) private readonly watch: HeadWatch,
-    @Inject(HistoriesService) private readonly histories: HistoriesService,
+    @Inject(ChangeLogHistoriesService) private readonly histories: ChangeLogHistoriesService,
   ) {}
 
   /**

@@ -1,7 +1,7 @@
 import { Inject, Injectable } from '@nestjs/common';
 import type { DirectoryKind, DomainEvent } from '@rookery/contracts';
 import { Unavailable } from '@rookery/kernel';
-import { conditionMetSql, HeadWatch, HISTORY, prepareStatement } from '@rookery/persistence';
+import { requireRowsInTimeSql, HeadWatch, HISTORY, prepareStatement } from '@rookery/persistence';
 import type { LogHead, LastStatement, Tx } from '@rookery/persistence';
 import { LOGGED_KINDS, WRITE_CHANGES } from './change-states';
 import { BELONGINGS, MARKED_ABOVE, PROJECTS_BELOW, SUBTREE } from './subtree.queries';
@@ -21,7 +21,7 @@ const NEXT_VERSION = prepareStatement('directory_next_version', COUNT);
 const LAST_VERSION = prepareStatement(
   'directory_last_version',
   `with counted as (${COUNT})
-   select version, epoch, ${conditionMetSql('(select from counted where awaited is null) as free', '$1')} as is_as_hoped
+   select version, epoch, ${requireRowsInTimeSql('(select from counted where awaited is null) as free', '$1')} as is_as_hoped
    from (values (1)) as always left join counted on true`,
 );
 

@@ -17,27 +17,27 @@ const DERIVED: Readonly<Record<string, string>> = {
   'user.bot_group_id': botHomeSql('group'),
   'user.bot_project_id': botHomeSql('project'),
   'namespace.mentions_disabled': `(x.settings ->> 'mentions_disabled')::boolean`,
-  'namespace.archived': readOnlyGroupSql('x'),
+  'namespace.archived': isGroupReadOnlySql('x'),
   'namespace.default_branch_protection': branchProtectionSql('x'),
-  'project.archived': readOnlySql('x'),
+  'project.archived': isProjectReadOnlySql('x'),
   'project.repository_access_level': `x.settings ->> 'repository_access_level'`,
   'project.feature_flags_access_level': `x.settings ->> 'feature_flags_access_level'`,
-  'project.merge_settings': mergeSettingsSql('x'),
-  'project.fork': forkSql('x'),
+  'project.merge_settings': projectMergeSettingsSql('x'),
+  'project.fork': projectForkOriginSql('x'),
 };
 
 /**
  * SQL: whether a project takes no writes: it is archived, or it or a group above is marked for deletion. `alias` is
  * that of projects.
  */
-export function readOnlySql(alias: string): string {
+export function isProjectReadOnlySql(alias: string): string {
   return `(${alias}.archived or ${alias}.marked_for_deletion_on is not null or exists (
     select 1 from namespaces home join namespaces above on above.id = any(home.traversal_ids)
     where home.id = ${alias}.namespace_id and above.marked_for_deletion_on is not null))`;
 }
 
 /** SQL: whether the contents of a group are read-only. `alias` is the alias of namespaces. */
-export function readOnlyGroupSql(alias: string): string {
+export function isGroupReadOnlySql(alias: string): string {
   return `exists (select 1 from namespaces above
     where above.id = any(${alias}.traversal_ids) and above.marked_for_deletion_on is not null)`;
 }
@@ -56,14 +56,14 @@ function branchProtectionSql(alias: string): string {
 }
 
 /** SQL: the settings for merges that a project has set; null for none. `alias` is that of projects. */
-export function mergeSettingsSql(alias: string): string {
+export function projectMergeSettingsSql(alias: string): string {
   const names = Object.keys(directoryMergeSettings.fields).join(',');
   return `(select jsonb_object_agg(s.key, s.value) from jsonb_each(${alias}.settings) s
     where s.key = any('{${names}}') and s.value <> 'null')`;
 }
 
 /** SQL: the origin of a fork, or null for a project that is not a fork. `alias` is the alias of projects. */
-export function forkSql(alias: string): string {
+export function projectForkOriginSql(alias: string): string {
   const fields = `'project_id', ${alias}.forked_from_project_id, 'network_id', ${alias}.fork_network_id, 'branch', ${alias}.forked_branch`;
   return `case when ${alias}.fork_network_id is not null then jsonb_build_object(${fields}) end`;
 }
@@ -77,7 +77,7 @@ function botHomeSql(type: 'group' | 'project'): string {
 export const LOGGED_KINDS = Object.keys(TABLES) as DirectoryKind[];
 
 /** SQL: the state of a row as in the contract. Returns an expression of type jsonb over the row `alias`. */
-export function stateSql(kind: DirectoryKind, alias: string): string {
+export function directoryRowStateSql(kind: DirectoryKind, alias: string): string {
   const fields = Object.entries<Schema>(DIRECTORY_KINDS[kind].fields).map(([field, schema]) => {
     const source = DERIVED[`${kind}.${field}`] ?? (schema.kind === 'instant' ? instantSql(`x.${field}`) : `x.${field}`);
     return `'${field}', ${source.replaceAll('x.', `${alias}.`)}`;
@@ -87,7 +87,7 @@ export function stateSql(kind: DirectoryKind, alias: string): string {
 
 const wanted = LOGGED_KINDS.map(
   (kind, index) =>
-    `select ${index} as rank, '${kind}' as kind, w.id, (select ${stateSql(kind, 't')} from ${TABLES[kind]} t where t.id = w.id) as state
+    `select ${index} as rank, '${kind}' as kind, w.id, (select ${directoryRowStateSql(kind, 't')} from ${TABLES[kind]} t where t.id = w.id) as state
      from unnest($${index + 1}::bigint[]) as w(id)`,
 ).join('\n    union all ');
 
@@ -106,7 +106,7 @@ export const WRITE_CHANGES = prepareStatement(
 
 const all = LOGGED_KINDS.map(
   (kind, index) =>
-    `select ${index} as rank, '${kind}' as kind, t.id, ${stateSql(kind, 't')} as state from ${TABLES[kind]} t`,
+    `select ${index} as rank, '${kind}' as kind, t.id, ${directoryRowStateSql(kind, 't')} as state from ${TABLES[kind]} t`,
 ).join('\n    union all ');
 
 /** Entries per version when the log is rewritten, because copies read whole versions at a time. */

@@ -23,7 +23,7 @@ const DELETE = `delete from directory_changes c where c.version <= $1 and (c.kin
  * Source: ADR 0041.
  */
 @Injectable()
-export class CompactionJob {
+export class ChangeLogCompactionJob {
   constructor(@Inject(Work) private readonly work: Work) {}
 
   @Job('compact-change-log', { cron: housekeepingCron })

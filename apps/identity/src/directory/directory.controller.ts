@@ -1,10 +1,10 @@
 import { Controller, Inject } from '@nestjs/common';
-import { Internal, JsonText } from '@rookery/api-v4';
+import { InternalRoute, JsonText } from '@rookery/api-v4';
 import type { InternalRequest } from '@rookery/api-v4';
 import { DIRECTORY_COPIES, INTERNAL_CALLERS, INTERNAL_PATHS } from '@rookery/contracts';
 import type { DirectoryHeadAnswer } from '@rookery/contracts';
 import { InvalidParameters } from '@rookery/kernel';
-import { ChangeFeed } from './change-feed';
+import { DirectoryChangeFeed } from './change-feed';
 import type { ChangeQuestion } from './change-feed';
 import { ISSUED_ID_KINDS } from './history/histories.queries';
 
@@ -18,9 +18,9 @@ const MAX_LIMIT = 10_000;
  */
 @Controller()
 export class DirectoryController {
-  constructor(@Inject(ChangeFeed) private readonly feed: ChangeFeed) {}
+  constructor(@Inject(DirectoryChangeFeed) private readonly feed: DirectoryChangeFeed) {}
 
-  @Internal('GET', INTERNAL_PATHS.directoryChanges, INTERNAL_CALLERS.directoryChanges)
+  @InternalRoute('GET', INTERNAL_PATHS.directoryChanges, INTERNAL_CALLERS.directoryChanges)
   async changes({ query, signal }: InternalRequest): Promise<JsonText> {
     const request = {
       after: readClampedInteger(query, 'after', 0, Number.MAX_SAFE_INTEGER),
@@ -34,12 +34,12 @@ export class DirectoryController {
     return new JsonText(await this.feed.listChanges(request, signal));
   }
 
-  @Internal('GET', INTERNAL_PATHS.directoryHead, INTERNAL_CALLERS.directoryHead)
+  @InternalRoute('GET', INTERNAL_PATHS.directoryHead, INTERNAL_CALLERS.directoryHead)
   head(): Promise<DirectoryHeadAnswer> {
     return this.feed.readHead();
   }
 
-  @Internal('POST', INTERNAL_PATHS.decide, INTERNAL_CALLERS.decide)
+  @InternalRoute('POST', INTERNAL_PATHS.decide, INTERNAL_CALLERS.decide)
   async findWithAccess({ body }: InternalRequest): Promise<JsonText> {
     return new JsonText(await this.feed.findWithAccess(parseQuestion(body)));
   }

@@ -21,7 +21,7 @@ export class DirectoryHead {
 
 /** The start of one identity process. All versions sent to readers before it are at most `began_at`. */
 @Entity('directory_lives')
-export class DirectoryLife {
+export class ChangeLogIncarnation {
   @PrimaryGeneratedColumn('identity', { type: 'bigint', primaryKeyConstraintName: 'pk_directory_lives' }) id: number;
   @Column({ type: 'text' }) word: string;
   @Column({ type: 'bigint' }) beganAt: number;

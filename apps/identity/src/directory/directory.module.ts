@@ -5,19 +5,19 @@ import { DIRECTORY_VERSION_HEADER } from '@rookery/contracts';
 import { Database, HeadWatch, HISTORY, Owns, prepareStatement } from '@rookery/persistence';
 import type { LogHead } from '@rookery/persistence';
 import { ShutdownOrder } from '@rookery/platform';
-import { ChangeFeed } from './change-feed';
+import { DirectoryChangeFeed } from './change-feed';
 import { ChangeLog } from './change-log';
-import { CompactionJob } from './compaction.job';
+import { ChangeLogCompactionJob } from './compaction.job';
 import { DirectoryController } from './directory.controller';
-import { DirectoryChange, DirectoryHead, DirectoryLife, DirectoryReader } from './directory.entity';
-import { HistoriesService } from './history/histories.service';
-import { HistoryWatch } from './history/history-watch';
+import { DirectoryChange, DirectoryHead, ChangeLogIncarnation, DirectoryReader } from './directory.entity';
+import { ChangeLogHistoriesService } from './history/histories.service';
+import { ChangeLogHistoryWatch } from './history/history-watch';
 import { IdentityScopeResolver } from './scope/identity-scope-resolver';
 import { NamespaceResolver } from './scope/namespace-resolver';
 
 /**
  * Intervals at which commits of other replicas are detected. While there are other replicas, leases of revoked rights
- * end within the busy interval; otherwise they expire within a second. Without other replicas HistoryWatch reads the
+ * end within the busy interval; otherwise they expire within a second. Without other replicas ChangeLogHistoryWatch reads the
  * head once a second; the calm interval is the fallback. Units: ms.
  */
 const POLL_INTERVALS = { busyMs: 100, calmMs: 1500 };
@@ -47,7 +47,7 @@ function refreshHeadBeforeReplay(watch: HeadWatch, database: Database): BeforeRe
  * The directory: the change log of users, namespaces, projects and memberships, the reach of users, and the resolution
  * of paths.
  */
-@Owns(DirectoryChange, DirectoryHead, DirectoryLife, DirectoryReader)
+@Owns(DirectoryChange, DirectoryHead, ChangeLogIncarnation, DirectoryReader)
 @Module({
   controllers: [DirectoryController],
   providers: [
@@ -58,15 +58,15 @@ function refreshHeadBeforeReplay(watch: HeadWatch, database: Database): BeforeRe
         new HeadWatch(database, shutdown, HEAD, POLL_INTERVALS),
     },
     ChangeLog,
-    ChangeFeed,
-    CompactionJob,
-    HistoriesService,
-    HistoryWatch,
+    DirectoryChangeFeed,
+    ChangeLogCompactionJob,
+    ChangeLogHistoriesService,
+    ChangeLogHistoryWatch,
     NamespaceResolver,
     { provide: SCOPE_RESOLVER, useClass: IdentityScopeResolver },
     { provide: WRITE_HEADERS, inject: [HeadWatch], useFactory: createVersionHeaders },
     { provide: BEFORE_REPLAY, inject: [HeadWatch, Database], useFactory: refreshHeadBeforeReplay },
   ],
-  exports: [ChangeLog, CompactionJob, NamespaceResolver, SCOPE_RESOLVER],
+  exports: [ChangeLog, ChangeLogCompactionJob, NamespaceResolver, SCOPE_RESOLVER],
 })
 export class DirectoryModule {}

@@ -1,5 +1,5 @@
 import type { Command } from '@rookery/platform';
-import { HistoriesService } from './history/histories.service';
+import { ChangeLogHistoriesService } from './history/histories.service';
 
 /**
  * Operator commands of the identity process: start another history explicitly, as a process does when it finds another
@@ -10,7 +10,7 @@ export const newEpochCommand: Readonly<Record<string, Command>> = {
     about: 'Rewrites the change log of the directory under another epoch, so that every copy loads it again.',
     async run(_args, context) {
       const application = await context.application();
-      const head = await application.get(HistoriesService, { strict: false }).startHistory();
+      const head = await application.get(ChangeLogHistoriesService, { strict: false }).startHistory();
       process.stdout.write(`epoch ${head.epoch}, version ${head.version}\n`);
     },
   },

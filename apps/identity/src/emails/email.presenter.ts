@@ -19,7 +19,7 @@ export const CONFIRMED: WebPage = {
  * Page with a confirmation button. It exists because mail scanners open links but press no buttons. The page shows
  * nothing but the address. Source: reference identity-and-import 10.5.
  */
-export function confirmationPage(address: string, token: string): WebPage {
+export function renderEmailConfirmationPage(address: string, token: string): WebPage {
   return {
     title: 'Confirm your e-mail address',
     html: `<p>Somebody gave <strong>${escapeHtml(address)}</strong> for an account here. Is it your address?</p>
@@ -31,7 +31,7 @@ export function confirmationPage(address: string, token: string): WebPage {
   };
 }
 
-export function refusalPage(reason: string): WebPage {
+export function renderEmailConfirmationRefusalPage(reason: string): WebPage {
   return {
     title: 'This link does not work',
     html: `<p>${escapeHtml(reason)}.</p>

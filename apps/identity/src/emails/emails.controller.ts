@@ -1,6 +1,6 @@
 import { Controller } from '@nestjs/common';
 import type { Call } from '@rookery/api-v4';
-import { checkUnmodifiedSince, created, Endpoint, none, one, page, signedIn } from '@rookery/api-v4';
+import { checkUnmodifiedSince, created, Endpoint, noContent, one, page, signedIn } from '@rookery/api-v4';
 import type { Page, SignedInViewer } from '@rookery/kernel';
 import { NotFound } from '@rookery/kernel';
 import { email } from './email.presenter';
@@ -63,7 +63,7 @@ export class EmailsController {
     may: signedIn(),
     params: IdentifyEmail,
     fails: [412],
-    answers: none(),
+    answers: noContent(),
   })
   remove(call: SignedInCall<IdentifyEmail>): Promise<void> {
     return this.emails.remove(call.viewer.userId, call.params.email_id, (at) => checkUnmodifiedSince(call, at));

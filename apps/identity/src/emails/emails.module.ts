@@ -3,12 +3,12 @@ import { Owns } from '@rookery/persistence';
 import { DirectoryModule } from '../directory/directory.module';
 import { UsersModule } from '../users/users.module';
 import { AccountMailsController } from './account-mails/account-mails.controller';
-import { AccountMailsService } from './account-mails/account-mails.service';
-import { ExportMails } from './account-mails/export-mails';
-import { AddedAddressMails } from './account-mails/added-address-mails';
-import { LeftOutMails } from './account-mails/left-out-mails';
-import { ConfirmationMails } from './confirming/confirmation-mails';
-import { EmailConfirmationCount } from './confirming/email-confirmation-count.entity';
+import { AccountMailFactsService } from './account-mails/account-mails.service';
+import { DependencyExportMailFacts } from './account-mails/export-mails';
+import { AddedAddressMailFacts } from './account-mails/added-address-mails';
+import { LeftOutGistMailFacts } from './account-mails/left-out-mails';
+import { ConfirmationMailFacts } from './confirming/confirmation-mails';
+import { EmailConfirmationRequestCount } from './confirming/email-confirmation-count.entity';
 import { EmailConfirmationController } from './confirming/email-confirmation.controller';
 import { EmailConfirmationsService } from './confirming/email-confirmations.service';
 import { EmailsController } from './emails.controller';
@@ -20,7 +20,7 @@ import { PrimaryEmails } from './primary-emails';
 import { UserEmailsController } from './user-emails.controller';
 
 /** E-mail addresses of users: adding and confirming them, and the contents of account e-mails. */
-@Owns(EmailConfirmationCount)
+@Owns(EmailConfirmationRequestCount)
 @Module({
   imports: [DirectoryModule, UsersModule],
   controllers: [
@@ -36,12 +36,12 @@ import { UserEmailsController } from './user-emails.controller';
     EmailConfirmationsService,
     NotificationEmailsService,
     PrimaryEmails,
-    AccountMailsService,
-    ConfirmationMails,
-    ExportMails,
-    AddedAddressMails,
-    LeftOutMails,
+    AccountMailFactsService,
+    ConfirmationMailFacts,
+    DependencyExportMailFacts,
+    AddedAddressMailFacts,
+    LeftOutGistMailFacts,
   ],
-  exports: [PrimaryEmails, AccountMailsService, EmailConfirmationsService],
+  exports: [PrimaryEmails, AccountMailFactsService, EmailConfirmationsService],
 })
 export class EmailsModule {}

@@ -1,6 +1,6 @@
 import { Controller } from '@nestjs/common';
 import type { InternalRequest } from '@rookery/api-v4';
-import { Internal } from '@rookery/api-v4';
+import { InternalRoute } from '@rookery/api-v4';
 import type { NotificationEmailAnswer } from '@rookery/contracts';
 import { INTERNAL_CALLERS, INTERNAL_PATHS } from '@rookery/contracts';
 import { InvalidParameters } from '@rookery/kernel';
@@ -11,7 +11,7 @@ import { NotificationEmailsService } from './notification-emails.service';
 export class NotificationEmailsController {
   constructor(private readonly emails: NotificationEmailsService) {}
 
-  @Internal('POST', INTERNAL_PATHS.notificationEmail, INTERNAL_CALLERS.notificationEmail)
+  @InternalRoute('POST', INTERNAL_PATHS.notificationEmail, INTERNAL_CALLERS.notificationEmail)
   choose({ body }: InternalRequest): Promise<NotificationEmailAnswer> {
     const { user_id: userId, email } = body;
     if (!Number.isSafeInteger(userId)) throw new InvalidParameters(['user_id is invalid']);

@@ -1,6 +1,6 @@
 import { Controller } from '@nestjs/common';
 import type { Call } from '@rookery/api-v4';
-import { administrator, checkUnmodifiedSince, created, Endpoint, none, one, page } from '@rookery/api-v4';
+import { administrator, checkUnmodifiedSince, created, Endpoint, noContent, one, page } from '@rookery/api-v4';
 import type { Page, SignedInViewer } from '@rookery/kernel';
 import { NotFound } from '@rookery/kernel';
 import { email } from './email.presenter';
@@ -67,7 +67,7 @@ export class UserEmailsController {
     may: administrator(),
     params: IdentifyUserEmail,
     fails: [412],
-    answers: none(),
+    answers: noContent(),
   })
   async remove(call: AdministratorCall<IdentifyUserEmail>): Promise<void> {
     await this.requireUser(call.params.id);

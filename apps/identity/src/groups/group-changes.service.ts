@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import type { SignedInViewer } from '@rookery/kernel';
-import { Conflict, Invalid, NotFound, problemsByField } from '@rookery/kernel';
+import { Conflict, Invalid, NotFound, keepFieldsWithProblems } from '@rookery/kernel';
 import type { Tx } from '@rookery/persistence';
 import { Work } from '@rookery/persistence';
 import { AvatarsService } from '../avatars/avatars.service';
@@ -8,9 +8,9 @@ import { ChangeLog } from '../directory/change-log';
 import { TAKEN } from '../namespaces/paths/path-rules';
 import { NamespaceTreesService, visibilityRankSql } from '../namespaces/paths/namespace-trees.service';
 import { NamespacesService } from '../namespaces/namespaces.service';
-import { splitGroupChange, problemsOfGroup, problemsOfLowering } from './group-rules';
+import { splitGroupChange, problemsOfGroup, groupVisibilityLoweringProblems } from './group-rules';
 import type { GroupChange } from './group-input';
-import { takenFields } from './groups.service';
+import { toTakenGroupFieldProblems } from './groups.service';
 import type { NamespaceRecord } from '../namespaces/namespace.entity';
 
 const VISIBILITY_RANK = visibilityRankSql('visibility');
@@ -37,7 +37,7 @@ export class GroupChangesService {
     try {
       await this.work.run((tx) => this.changeGroup(tx, viewer, id, params));
     } catch (error) {
-      const fields = takenFields(error);
+      const fields = toTakenGroupFieldProblems(error);
       throw fields ? new Invalid(fields) : error;
     }
   }
@@ -59,11 +59,11 @@ export class GroupChangesService {
     const lowered =
       visibility === old.visibility
         ? []
-        : problemsOfLowering(visibility, await this.findHighestChildVisibilities(tx, id));
+        : groupVisibilityLoweringProblems(visibility, await this.findHighestChildVisibilities(tx, id));
     const problems = {
       ...shape,
       ...parts.problems,
-      ...problemsByField({
+      ...keepFieldsWithProblems({
         visibility_level: [...(shape['visibility_level'] ?? []), ...lowered],
         avatar: this.avatars.findProblems(avatar),
       }),

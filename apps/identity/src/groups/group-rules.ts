@@ -1,5 +1,11 @@
 import type { ExactInput, Visibility } from '@rookery/kernel';
-import { lengthProblems, plainChange, plainProblems, problemsByField, VISIBILITY_LEVELS } from '@rookery/kernel';
+import {
+  lengthProblems,
+  splitIntoColumnsAndSettings,
+  plainFieldLengthProblems,
+  keepFieldsWithProblems,
+  VISIBILITY_LEVELS,
+} from '@rookery/kernel';
 import { asProperties } from '@rookery/persistence';
 import type { AvatarChange } from '../avatars/avatars.service';
 import type { Namespace } from '../namespaces/namespace.entity';
@@ -10,7 +16,7 @@ import {
   TOO_DEEP,
   topLevelPathProblems,
 } from '../namespaces/paths/path-rules';
-import { GROUP_FIELDS, expandSettings } from '../namespaces/settings/group-settings';
+import { GROUP_FIELDS, normalizeGroupSettings } from '../namespaces/settings/group-settings';
 import type { GroupSettings } from '../namespaces/settings/group-settings';
 import type { GroupChange, GroupShapeInput } from './group-input';
 
@@ -33,7 +39,7 @@ interface ParentShape {
 export function problemsOfGroup(group: GroupShape, parent: ParentShape | null): Record<string, string[]> {
   const isTooDeep = parent !== null && parent.traversal_ids.length >= MAX_NESTING;
   const isAbove = parent !== null && VISIBILITY_LEVELS[group.visibility] > VISIBILITY_LEVELS[parent.visibility];
-  return problemsByField({
+  return keepFieldsWithProblems({
     name: groupNameProblems(group.name),
     path: parent ? subgroupPathProblems(group.path, parent.full_path) : topLevelPathProblems(group.path),
     description: lengthProblems(group.description ?? '', MAX_DESCRIPTION),
@@ -64,7 +70,7 @@ export function splitGroupChange<Sent extends GroupChange>(
 ): GroupParts {
   const change: GroupChange = sent;
   const { name, path, visibility, description, avatar, ip_restriction_ranges: ranges, ...plain } = change;
-  const { columns, settings } = plainChange(GROUP_FIELDS, plain, viewer);
+  const { columns, settings } = splitIntoColumnsAndSettings(GROUP_FIELDS, plain, viewer);
   const names = plain.unique_project_download_limit_allowlist ?? [];
   return {
     shape: { name, path, visibility, description },
@@ -72,10 +78,10 @@ export function splitGroupChange<Sent extends GroupChange>(
     stored: {
       ...(description === undefined ? {} : { description: description ?? '' }),
       ...asProperties(columns),
-      settings: expandSettings(settings),
+      settings: normalizeGroupSettings(settings),
     },
     problems: {
-      ...plainProblems(GROUP_FIELDS, plain),
+      ...plainFieldLengthProblems(GROUP_FIELDS, plain),
       ...(names.some((username) => username.length > MAX_USERNAME)
         ? { unique_project_download_limit_allowlist: ['is invalid'] }
         : {}),
@@ -86,16 +92,16 @@ export function splitGroupChange<Sent extends GroupChange>(
 }
 
 /** Returns the problems of lowering a group's visibility below that of its contents. */
-export function problemsOfLowering(
+export function groupVisibilityLoweringProblems(
   visibility: Visibility,
-  holds: { readonly project: number; readonly subgroup: number },
+  highestContentVisibility: { readonly project: number; readonly subgroup: number },
 ): string[] {
   const own = VISIBILITY_LEVELS[visibility];
   return [
-    ...(holds.project > own
+    ...(highestContentVisibility.project > own
       ? [`${visibility} is not allowed since this group contains projects with higher visibility.`]
       : []),
-    ...(holds.subgroup > own
+    ...(highestContentVisibility.subgroup > own
       ? [`${visibility} is not allowed since there are sub-groups with higher visibility.`]
       : []),
   ];

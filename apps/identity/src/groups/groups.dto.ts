@@ -2,7 +2,7 @@ import type { UploadedFile } from '@rookery/api-v4';
 import { Flag, IdOrPath, Int, ListOfHashes, OneOf, Text, withPlainFields } from '@rookery/api-v4';
 import type { ExactInput, Visibility } from '@rookery/kernel';
 import { VISIBILITIES } from '@rookery/kernel';
-import { AvatarUpload } from '../avatars/avatars.dto';
+import { AvatarUploadField } from '../avatars/avatars.dto';
 import { GROUP_FIELDS } from '../namespaces/settings/group-settings';
 import type { GroupChange, NewGroup } from './group-input';
 
@@ -26,7 +26,7 @@ class BranchProtectionFields {
 const hashes = { default_branch_protection_defaults: () => BranchProtectionFields };
 
 class GroupBasics {
-  @AvatarUpload() avatar?: UploadedFile | null;
+  @AvatarUploadField() avatar?: UploadedFile | null;
   @Text({ optional: true, nullable: true }) description?: string | null;
   @OneOf(VISIBILITIES, { optional: true }) visibility?: Visibility;
 }

@@ -2,18 +2,18 @@ import { randomBytes } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
 import { InstanceSettings } from '@rookery/instance';
 import type { SignedInViewer } from '@rookery/kernel';
-import { ACCESS_LEVELS, Forbidden, Invalid, NotFound, problemsByField, Refused } from '@rookery/kernel';
+import { ACCESS_LEVELS, Forbidden, Invalid, NotFound, keepFieldsWithProblems, Refused } from '@rookery/kernel';
 import type { Tx } from '@rookery/persistence';
 import { violatesConstraint, Work } from '@rookery/persistence';
 import { AvatarsService } from '../avatars/avatars.service';
-import { formatAsInspect, TAKEN } from '../namespaces/paths/path-rules';
+import { formatProblemsAsRubyHash, TAKEN } from '../namespaces/paths/path-rules';
 import { NamespacesService } from '../namespaces/namespaces.service';
 import { MembershipsService } from '../members/memberships.service';
 import { mayCreateSubgroup, mayCreateTopLevelGroup } from '../namespaces/group.policy';
 import { splitGroupChange, problemsOfGroup } from './group-rules';
 import type { GroupParts } from './group-rules';
 import type { GroupWithLevel, NewGroup } from './group-input';
-import { readOnlyGroupSql } from '../directory/change-states';
+import { isGroupReadOnlySql } from '../directory/change-states';
 import type { NamespaceRecord } from '../namespaces/namespace.entity';
 
 type ParentGroupRow = Pick<
@@ -47,8 +47,10 @@ export class GroupsService {
         this.insertGroup(tx, viewer, { name, path, ...splitGroupChange(viewer, sent) }, parent),
       );
     } catch (error) {
-      const fields = error instanceof Invalid ? error.fields : takenFields(error);
-      throw fields ? new Refused(`Failed to save group ${formatAsInspect(fields)}`, { verbatim: true }) : error;
+      const fields = error instanceof Invalid ? error.fields : toTakenGroupFieldProblems(error);
+      throw fields
+        ? new Refused(`Failed to save group ${formatProblemsAsRubyHash(fields)}`, { verbatim: true })
+        : error;
     }
   }
 
@@ -65,7 +67,7 @@ export class GroupsService {
     const problems = {
       ...problemsOfGroup({ ...group.shape, name, path, visibility }, parent),
       ...group.problems,
-      ...problemsByField({ avatar: this.avatars.findProblems(avatar) }),
+      ...keepFieldsWithProblems({ avatar: this.avatars.findProblems(avatar) }),
     };
     if (Object.keys(problems).length > 0) throw new Invalid(problems);
     const id = await this.namespaces.nextId(tx);
@@ -91,7 +93,7 @@ export class GroupsService {
   private async lockParentGroup(tx: Tx, id: number): Promise<ParentGroupRow> {
     const [parent] = await tx.query<ParentGroupRow>(
       `select n.id, n.traversal_ids, n.full_path, n.full_name, n.visibility, n.plan, n.subgroup_creation_level,
-         ${readOnlyGroupSql('n')} as archived
+         ${isGroupReadOnlySql('n')} as archived
        from namespaces n where n.id = $1 for share of n`,
       [id],
     );
@@ -124,7 +126,7 @@ export class GroupsService {
 }
 
 /** Converts a unique violation of a concurrent creation to problems by field. */
-export function takenFields(error: unknown): Record<string, string[]> | null {
+export function toTakenGroupFieldProblems(error: unknown): Record<string, string[]> | null {
   if (violatesConstraint(error, 'uq_namespaces_parent_id_name')) return { name: [TAKEN] };
   return violatesConstraint(error, 'uq_namespaces_full_path') ? { path: [TAKEN] } : null;
 }

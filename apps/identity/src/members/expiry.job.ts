@@ -15,7 +15,7 @@ const BATCH = 500;
  * identity-and-import 2.6, 2.8.
  */
 @Injectable()
-export class ExpiryJob {
+export class MembershipExpiryJob {
   constructor(
     private readonly work: Work,
     private readonly memberships: MembershipsService,

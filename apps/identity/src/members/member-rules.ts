@@ -1,6 +1,6 @@
 import { Inject, Injectable } from '@nestjs/common';
 import type { Clock, SignedInViewer } from '@rookery/kernel';
-import { groupLevelSql } from '@rookery/directory';
+import { groupAccessLevelSql } from '@rookery/directory';
 import { ACCESS_LEVELS, CLOCK, Forbidden, Invalid, MethodNotAllowed } from '@rookery/kernel';
 import type { Tx } from '@rookery/persistence';
 import { OWN_TABLES } from '../directory/reach/reach-sql';
@@ -8,7 +8,7 @@ import { EmailConfirmationsService } from '../emails/confirming/email-confirmati
 import type { GroupSettings } from '../namespaces/settings/group-settings';
 import { checkBotMembership } from '../users/bot-home';
 import type { MemberSource } from './listing/member-source';
-import { inheritedLevelProblem, mayGrantLevel } from './member.policy';
+import { inheritedLevelProblem, mayGrantMemberLevel } from './member.policy';
 
 /** Access level and end of a membership. */
 export interface Grant {
@@ -29,7 +29,7 @@ export class MemberRules {
 
   /** Errors: Forbidden for a level above the viewer's own; Invalid for an end in the past. */
   refuseGrant(viewer: SignedInViewer, source: MemberSource, grant: Grant): void {
-    if (!mayGrantLevel(viewer, source, grant.access_level)) throw new Forbidden();
+    if (!mayGrantMemberLevel(viewer, source, grant.access_level)) throw new Forbidden();
     const isPast =
       typeof grant.expires_at === 'string' && grant.expires_at < this.clock.now().toISOString().slice(0, 10);
     if (isPast) throw new Invalid({ expires_at: ['cannot be a date in the past'] });
@@ -63,7 +63,7 @@ export class MemberRules {
   }
 
   /**
-   * Errors: Invalid for a token's bot of another group or project; EmailAddressRefused for an address that the top-level
+   * Errors: Invalid for a token's bot of another group or project; EmailRefusedByGroup for an address that the top-level
    * group does not allow; TooManyRequests when the viewer has learned too much about addresses.
    */
   async checkEligibility(tx: Tx, viewer: SignedInViewer, source: MemberSource, userId: number): Promise<void> {
@@ -83,9 +83,9 @@ export class MemberRules {
       const domainsText = (await isGroupOwner(tx, viewer, source.traversalIds[0]!))
         ? describeDomains(domains)
         : 'domains';
-      throw new EmailAddressRefused({ user: [`email does not match the allowed ${domainsText}`] });
+      throw new EmailRefusedByGroup({ user: [`email does not match the allowed ${domainsText}`] });
     }
-    if (!person.is_confirmed) throw new EmailAddressRefused({ user: ['email is not a verified email'] });
+    if (!person.is_confirmed) throw new EmailRefusedByGroup({ user: ['email is not a verified email'] });
   }
 
   /** Errors: TooManyRequests when so many refusals would disclose more than the limit allows. */
@@ -103,11 +103,11 @@ export class MemberRules {
 }
 
 /** The address of a user does not meet the rules of the group. */
-export class EmailAddressRefused extends Invalid {}
+export class EmailRefusedByGroup extends Invalid {}
 
 async function isGroupOwner(tx: Tx, viewer: SignedInViewer, groupId: number): Promise<boolean> {
   if (viewer.isAdmin) return true;
-  const level = groupLevelSql({ user: '$1::bigint', namespace: 'n', tables: OWN_TABLES });
+  const level = groupAccessLevelSql({ user: '$1::bigint', namespace: 'n', tables: OWN_TABLES });
   const rows = await tx.query(`select 1 from namespaces n where n.id = $2 and ${level} >= ${ACCESS_LEVELS.owner}`, [
     viewer.userId,
     groupId,

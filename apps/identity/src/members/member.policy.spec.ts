@@ -1,6 +1,6 @@
 import type { Viewer } from '@rookery/kernel';
-import { inheritedLevelProblem, mayGrantLevel, mayManageMembers } from './member.policy';
-import { usersNamed } from './listing/user-reference';
+import { inheritedLevelProblem, mayGrantMemberLevel, mayManageMembers } from './member.policy';
+import { parseUserReferences } from './listing/user-reference';
 
 const viewer = { isAdmin: false } as Viewer;
 const admin = { isAdmin: true } as Viewer;
@@ -18,9 +18,9 @@ describe('members', () => {
   });
 
   it('cannot get a higher level than the caller has', () => {
-    expect(mayGrantLevel(viewer, { level: 40 }, 40)).toBe(true);
-    expect(mayGrantLevel(viewer, { level: 40 }, 50)).toBe(false);
-    expect(mayGrantLevel(admin, { level: 0 }, 50)).toBe(true);
+    expect(mayGrantMemberLevel(viewer, { level: 40 }, 40)).toBe(true);
+    expect(mayGrantMemberLevel(viewer, { level: 40 }, 50)).toBe(false);
+    expect(mayGrantMemberLevel(admin, { level: 0 }, 50)).toBe(true);
   });
 
   it('have at least the inherited level', () => {
@@ -37,7 +37,7 @@ describe('users named in a request', () => {
     [{ user_id: '7, 8,7' }, [{ id: 7 }, { id: 8 }]],
     [{ user_id: [7, '8'] }, [{ id: 7 }, { id: 8 }]],
     [{ username: 'ada,bob' }, [{ username: 'ada' }, { username: 'bob' }]],
-  ])('%j', (params, expected) => expect(usersNamed(params)).toEqual(expected));
+  ])('%j', (params, expected) => expect(parseUserReferences(params)).toEqual(expected));
 
   it.each([
     { user_id: '' },
@@ -46,5 +46,5 @@ describe('users named in a request', () => {
     { user_id: '-1' },
     { user_id: {} },
     { username: ' ' },
-  ])('refuses %j', (params) => expect(() => usersNamed(params)).toThrow(/is (invalid|empty)/));
+  ])('refuses %j', (params) => expect(() => parseUserReferences(params)).toThrow(/is (invalid|empty)/));
 });

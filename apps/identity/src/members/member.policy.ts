@@ -12,7 +12,7 @@ export function mayManageMembers(viewer: Viewer, source: Pick<MemberSource, 'kin
 }
 
 /** Whether the viewer may grant, change or revoke this level. It must not be above the viewer's own. */
-export function mayGrantLevel(viewer: Viewer, source: Pick<MemberSource, 'level'>, level: number): boolean {
+export function mayGrantMemberLevel(viewer: Viewer, source: Pick<MemberSource, 'level'>, level: number): boolean {
   return viewer.isAdmin || level <= source.level;
 }
 

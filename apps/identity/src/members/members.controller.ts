@@ -1,6 +1,16 @@
 import { Controller } from '@nestjs/common';
 import type { Call, GroupScope, ProjectScope } from '@rookery/api-v4';
-import { ability, checkUnmodifiedSince, created, Endpoint, none, one, page, signedIn, source } from '@rookery/api-v4';
+import {
+  ability,
+  checkUnmodifiedSince,
+  created,
+  Endpoint,
+  noContent,
+  one,
+  page,
+  signedIn,
+  projectOrGroup,
+} from '@rookery/api-v4';
 import type { Page, SignedInViewer } from '@rookery/kernel';
 import { NotFound } from '@rookery/kernel';
 import { addedMember, member } from './member.presenter';
@@ -12,7 +22,7 @@ import { CreateMember, ListAllMembers, ListMembers, IdentifyMember, RemoveMember
 import { MembersQueries } from './listing/members.queries';
 import { MembersService } from './members.service';
 import { NewMembersService } from './new-members.service';
-import { usersNamed } from './listing/user-reference';
+import { parseUserReferences } from './listing/user-reference';
 import type { UserReference } from './listing/user-reference';
 
 const SOURCE = 'reference identity-and-import 2.8';
@@ -32,7 +42,7 @@ const abilityToRemoveMember = ability<RemoveMember, ProjectOrGroupScope>(
 /** Creates the controller with the member routes of groups or of projects. */
 function createMembersController(kind: 'group' | 'project') {
   const base = `/${kind}s/:id/members`;
-  const within = source(kind);
+  const within = projectOrGroup(kind);
   const lockable = kind === 'project' ? [405] : [];
 
   @Controller()
@@ -101,7 +111,7 @@ function createMembersController(kind: 'group' | 'project') {
       answers: created(addedMember),
     })
     async create({ viewer, within, params }: MemberCall<CreateMember>): Promise<Added> {
-      const people = usersNamed(params);
+      const people = parseUserReferences(params);
       const [first] = people as [UserReference];
       if (people.length === 1)
         return { member: await this.newMembers.addMember(viewer, memberSource(within), first, params) };
@@ -129,7 +139,7 @@ function createMembersController(kind: 'group' | 'project') {
       may: abilityToRemoveMember,
       params: RemoveMember,
       fails: [403, 404, 412],
-      answers: none(),
+      answers: noContent(),
     })
     async remove(call: MemberCall<RemoveMember>): Promise<void> {
       const { viewer, within, params } = call;

@@ -41,11 +41,11 @@ export class RemoveMember extends IdentifyMember {
 }
 
 /** Source: reference identity-and-import 2.8. */
-export class IdentifySource {
+export class IdentifyGroupOrProject {
   @IdOrPath({ in: 'path' }) id: number | string;
 }
 
-export class IdentifyAccessRequest extends IdentifySource {
+export class IdentifyAccessRequest extends IdentifyGroupOrProject {
   @Int({ in: 'path' }) user_id: number;
 }
 

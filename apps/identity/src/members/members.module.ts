@@ -8,7 +8,7 @@ import {
   ProjectAccessRequestsController,
 } from './access-requests/access-requests.controller';
 import { AccessRequestsService } from './access-requests/access-requests.service';
-import { ExpiryJob } from './expiry.job';
+import { MembershipExpiryJob } from './expiry.job';
 import { MembersQueries } from './listing/members.queries';
 import { AccessRequest, Member, Share } from './member.entity';
 import { GroupMembersController, ProjectMembersController } from './members.controller';
@@ -36,7 +36,7 @@ import { SharesService } from './sharing/shares.service';
     MemberRules,
     AccessRequestsService,
     SharesService,
-    ExpiryJob,
+    MembershipExpiryJob,
   ],
   exports: [MembersQueries, MembershipsService, SharesService],
 })

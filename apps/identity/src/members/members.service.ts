@@ -9,7 +9,7 @@ import type { MemberSource } from './listing/member-source';
 import { MembersQueries } from './listing/members.queries';
 import { MemberRules } from './member-rules';
 import type { Grant } from './member-rules';
-import { mayGrantLevel } from './member.policy';
+import { mayGrantMemberLevel } from './member.policy';
 import { MembershipsService } from './memberships.service';
 
 /** Changes and removal of direct members. Source: reference identity-and-import 2.8. */
@@ -25,7 +25,7 @@ export class MembersService {
   async update(viewer: SignedInViewer, source: MemberSource, userId: number, grant: Grant): Promise<MemberRow> {
     return this.work.run(async (tx) => {
       const old = await this.lockMember(tx, source, userId);
-      if (!mayGrantLevel(viewer, source, old.access_level)) throw new Forbidden();
+      if (!mayGrantMemberLevel(viewer, source, old.access_level)) throw new Forbidden();
       this.rules.refuseGrant(viewer, source, grant);
       await this.rules.refuseBelowInherited(tx, source, userId, grant.access_level);
       const endsSooner = grant.expires_at !== undefined && grant.expires_at !== null;
@@ -50,7 +50,7 @@ export class MembersService {
       const old = await this.lockMember(tx, source, userId);
       how.unchanged(old.changed_at);
       const isLeaving = viewer.userId === userId;
-      if (!isLeaving && !mayGrantLevel(viewer, source, old.access_level)) throw new Forbidden();
+      if (!isLeaving && !mayGrantMemberLevel(viewer, source, old.access_level)) throw new Forbidden();
       await this.checkOwnerRemains(tx, source, userId);
       const below =
         source.type === 'namespace' && !how.keepBelow ? await this.findMembershipIdsBelow(tx, source.id, userId) : [];

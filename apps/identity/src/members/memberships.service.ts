@@ -4,7 +4,7 @@ import type { Clock } from '@rookery/kernel';
 import { CLOCK } from '@rookery/kernel';
 import type { Tx } from '@rookery/persistence';
 import { ChangeLog } from '../directory/change-log';
-import { responsibleData } from '../users/responsible-user';
+import { findResponsibleUserEventData } from '../users/responsible-user';
 
 /** A membership to be created. */
 export interface NewMembership {
@@ -92,7 +92,7 @@ export class MembershipsService {
     const data = {
       ...{ user_id: row.user_id, source_type: toSourceKind(row.source_type), source_id: row.source_id },
       ...{ access_level: level, changed_at: row.updated_at.toISOString() },
-      ...(await responsibleData(tx, member.actorId)),
+      ...(await findResponsibleUserEventData(tx, member.actorId)),
     };
     this.log.emit(tx, memberChanged.of({ aggregateId: member.id, actorId: member.actorId, data }));
   }
@@ -146,7 +146,7 @@ export class MembershipsService {
     const { userId, source, level, actorId } = member;
     const data = {
       ...{ user_id: userId, source_type: source.kind, source_id: source.id, access_level: level },
-      ...{ added_at: at.toISOString(), ...(await responsibleData(tx, actorId)) },
+      ...{ added_at: at.toISOString(), ...(await findResponsibleUserEventData(tx, actorId)) },
     };
     this.log.emit(tx, memberAdded.of({ aggregateId: id, actorId, data }));
   }

@@ -8,7 +8,7 @@ import type { MemberRow, KnownUser } from './listing/members.queries';
 import type { MemberSource } from './listing/member-source';
 import { MembersQueries } from './listing/members.queries';
 import type { UserReference } from './listing/user-reference';
-import { EmailAddressRefused, MemberRules } from './member-rules';
+import { EmailRefusedByGroup, MemberRules } from './member-rules';
 import type { Grant } from './member-rules';
 import { MembershipsService } from './memberships.service';
 
@@ -41,7 +41,7 @@ export class NewMembersService {
     try {
       return await add();
     } catch (error) {
-      if (error instanceof EmailAddressRefused) await this.rules.countDisclosures(viewer, 1);
+      if (error instanceof EmailRefusedByGroup) await this.rules.countDisclosures(viewer, 1);
       throw error;
     }
   }
@@ -65,7 +65,7 @@ export class NewMembersService {
       // Users are added in one order, so that concurrent requests with the same users cannot deadlock.
       for (const user of [...known].sort((a, b) => a.id - b.id)) {
         const error = await this.catchRefusal(() => this.addUserAsMember(tx, viewer, source, user.id, grant));
-        if (error instanceof EmailAddressRefused) addressesRefused += 1;
+        if (error instanceof EmailRefusedByGroup) addressesRefused += 1;
         if (error) refused[user.username] = error.message;
       }
       await this.rules.checkDisclosureLimit(tx, viewer, addressesRefused);

@@ -12,7 +12,7 @@ const COLUMNS = ['n.name', 'n.path'];
  * SQL condition: the namespace `n` contains the text in its name or path, or in its full path. A short text must be the
  * whole name or path.
  */
-export function searchedNamespaces(text: string, bind: Bind, inFullPath: boolean): string | false {
+export function namespaceSearchSql(text: string, bind: Bind, inFullPath: boolean): string | false {
   if (text === '') return false;
   if (isLongerThan(text, SHORTEST_PART - 1))
     return searchCondition({ short: COLUMNS, long: inFullPath ? ['n.full_path'] : [] }, [text], bind);

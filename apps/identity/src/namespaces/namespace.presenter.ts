@@ -1,4 +1,4 @@
-import { bool, day, instant, int, nullable, presenter, shownFields, text, choice } from '@rookery/api-v4';
+import { bool, day, instant, int, nullable, presenter, definePresenterFields, text, choice } from '@rookery/api-v4';
 import { PLANS } from '@rookery/kernel';
 import { absoluteUrl } from '@rookery/directory';
 import type { GroupReference, NamespaceRow } from './namespace-row';
@@ -12,7 +12,7 @@ const onlyAdministeredRootGroups: FieldCondition = {
 };
 
 /** Fields of a group that is referenced as a location. Source: reference identity-and-import 2.6, 10.2. */
-export const groupReference = shownFields<GroupReference>()({
+export const groupReference = definePresenterFields<GroupReference>()({
   id: [int, (group) => group.id],
   web_url: [text, (group, _, { links }) => links.webUrl(`groups/${group.full_path}`)],
   name: [text, (group) => group.name],

@@ -8,7 +8,7 @@ import { namespace } from './namespace.presenter';
 import type { NamespaceRow } from './namespace-row';
 import { ListNamespaces, CheckNamespace, IdentifyNamespace, UpdateNamespace } from './namespaces.dto';
 import { NamespacesQueries } from './namespaces.queries';
-import { PathChecksService } from './paths/path-checks.service';
+import { NamespacePathChecksService } from './paths/path-checks.service';
 import type { PathCheck } from './paths/path-checks.service';
 
 const SOURCE = 'requirements 2 §4 Namespaces';
@@ -23,7 +23,7 @@ type SignedInCall<P> = Call<P, undefined, SignedInViewer>;
 export class NamespacesController {
   constructor(
     private readonly queries: NamespacesQueries,
-    private readonly checks: PathChecksService,
+    private readonly checks: NamespacePathChecksService,
     private readonly plans: NamespacePlansService,
     @Inject(SCOPE_RESOLVER) private readonly scopes: ScopeResolver,
   ) {}

@@ -6,15 +6,21 @@ import { NamespacesController } from './namespaces.controller';
 import { NamespacesQueries } from './namespaces.queries';
 import { NamespacesService } from './namespaces.service';
 import { NamespaceTreesService } from './paths/namespace-trees.service';
-import { LeadingNamespace, NamespaceAncestor, NamespaceCheck, RedirectRoute, SiblingPath } from './paths/paths.entity';
+import {
+  ReachExtendingNamespace,
+  NamespaceAncestor,
+  NamespaceCheck,
+  RedirectRoute,
+  SiblingPath,
+} from './paths/paths.entity';
 import { PersonalNamespacesService } from './personal-namespaces.service';
-import { PathChecksService } from './paths/path-checks.service';
+import { NamespacePathChecksService } from './paths/path-checks.service';
 import { SiblingPathsService } from './paths/sibling-paths.service';
 import { NamespacePlansService } from './plans/namespace-plans.service';
 import { SeatCountsJob } from './plans/seat-counts.job';
 
 /** Groups and personal namespaces of users, which contain projects, with their paths, plans and seats. */
-@Owns(LeadingNamespace, Namespace, NamespaceAncestor, NamespaceCheck, NamespaceSeats, RedirectRoute, SiblingPath)
+@Owns(ReachExtendingNamespace, Namespace, NamespaceAncestor, NamespaceCheck, NamespaceSeats, RedirectRoute, SiblingPath)
 @Module({
   imports: [DirectoryModule],
   controllers: [NamespacesController],
@@ -24,7 +30,7 @@ import { SeatCountsJob } from './plans/seat-counts.job';
     NamespacesService,
     NamespacePlansService,
     NamespaceTreesService,
-    PathChecksService,
+    NamespacePathChecksService,
     SeatCountsJob,
     SiblingPathsService,
   ],

@@ -1,15 +1,15 @@
 import { Injectable } from '@nestjs/common';
-import { groupLevelSql } from '@rookery/directory';
+import { groupAccessLevelSql } from '@rookery/directory';
 import type { Page, PageRequest, SignedInViewer, Visibility } from '@rookery/kernel';
 import { maySee } from '@rookery/kernel';
 import { Database, filter, ListQuery } from '@rookery/persistence';
 import type { Filters } from '@rookery/persistence';
 import { OWN_TABLES } from '../directory/reach/reach-sql';
-import { reachedTreeSql } from '../directory/reach/reached-groups-sql';
-import { membersWithDescendantsSql, projectsCountSql, seatsSql } from './plans/seats-sql';
+import { allReachedNamespacesSql } from '../directory/reach/reached-groups-sql';
+import { membersCountWithDescendantsSql, namespaceProjectsCountSql, usedSeatCountSql } from './plans/seats-sql';
 import { rootStorageStatisticsSql } from '../statistics/statistics-sql';
 import type { NamespaceFilters, NamespaceRow } from './namespace-row';
-import { searchedNamespaces } from './namespace-search';
+import { namespaceSearchSql } from './namespace-search';
 
 const VIEWER = '$1::bigint';
 const OWNED = 'held.level >= 50';
@@ -19,7 +19,7 @@ const OWNED = 'held.level >= 50';
  * viewer.
  */
 function namespacesQuery(viewer: SignedInViewer): ListQuery<ViewerNamespaceRow> {
-  const level = groupLevelSql({ user: VIEWER, namespace: 'n', tables: OWN_TABLES });
+  const level = groupAccessLevelSql({ user: VIEWER, namespace: 'n', tables: OWN_TABLES });
   const isAdministered = `(${viewer.isAdmin} or ${OWNED})`;
   const counted = (sql: string) => `case when ${isAdministered} then ${sql} end`;
   return new ListQuery<ViewerNamespaceRow>({
@@ -27,9 +27,9 @@ function namespacesQuery(viewer: SignedInViewer): ListQuery<ViewerNamespaceRow> 
     from: 'namespaces n',
     columns: `n.id, n.name, n.path, n.kind, n.full_path, n.parent_id, n.avatar_url, n.plan, n.settings,
       n.visibility, n.owner_id, held.level, ${isAdministered} as is_administered,
-      ${counted(`case n.kind when 'group' then ${membersWithDescendantsSql('n.id')} end`)} as members_count_with_descendants,
+      ${counted(`case n.kind when 'group' then ${membersCountWithDescendantsSql('n.id')} end`)} as members_count_with_descendants,
       ${counted(`(${rootStorageStatisticsSql('n.id')} ->> 'repository_size')::bigint`)} as root_repository_size,
-      ${counted(projectsCountSql('n.id'))} as projects_count, ${counted(seatsSql('n'))} as seats,
+      ${counted(namespaceProjectsCountSql('n.id'))} as projects_count, ${counted(usedSeatCountSql('n'))} as seats,
       known.max_seats_used, known.max_seats_used_changed_at`,
     joins: `cross join lateral (select ${level} as level) held left join namespace_seats known on known.namespace_id = n.id`,
     values: [viewer.userId],
@@ -51,7 +51,7 @@ export class NamespacesQueries {
   list(viewer: SignedInViewer, params: NamespaceFilters, request: PageRequest): Promise<Page<NamespaceRow>> {
     const list = namespacesQuery(viewer);
     const level = params.owned_only ? '50' : '10';
-    if (!viewer.isAdmin) list.where(`n.id = any(array(${reachedTreeSql({ user: VIEWER, level })}))`);
+    if (!viewer.isAdmin) list.where(`n.id = any(array(${allReachedNamespacesSql({ user: VIEWER, level })}))`);
     return list.narrow(FILTERS, params).readPage(this.db, request);
   }
 
@@ -71,5 +71,5 @@ export class NamespacesQueries {
 
 const FILTERS: Filters<NamespaceFilters> = {
   top_level_only: filter.when('n.parent_id is null'),
-  search: (text, bind, { full_path_search }) => searchedNamespaces(text, bind, full_path_search),
+  search: (text, bind, { full_path_search }) => namespaceSearchSql(text, bind, full_path_search),
 };

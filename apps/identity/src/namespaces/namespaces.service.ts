@@ -29,7 +29,7 @@ interface PersonalNamespaceExpressions {
  * the part `person`. The part `place` returns `namespace_id`. It has no row if the path is taken: then the transaction
  * must not be committed.
  */
-export const personalNamespaceSql = ({ name, path, plan }: PersonalNamespaceExpressions): string => `
+export const insertPersonalNamespaceSql = ({ name, path, plan }: PersonalNamespaceExpressions): string => `
    namespace as (
      insert into namespaces (id, kind, owner_id, traversal_ids, name, path, full_name, full_path, visibility, plan)
      select next.id, 'user', person.id, array[next.id], ${name}, ${path}, ${name}, ${path}, 'public', ${plan}

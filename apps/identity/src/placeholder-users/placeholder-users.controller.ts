@@ -1,8 +1,8 @@
 import { Controller } from '@nestjs/common';
-import { Internal } from '@rookery/api-v4';
+import { InternalRoute } from '@rookery/api-v4';
 import type { InternalRequest } from '@rookery/api-v4';
 import {
-  hasNul,
+  hasNulCharacter,
   int,
   INTERNAL_CALLERS,
   INTERNAL_PATHS,
@@ -29,7 +29,7 @@ const requested = object({
 export class PlaceholderUsersController {
   constructor(private readonly placeholders: PlaceholderUsersService) {}
 
-  @Internal('POST', INTERNAL_PATHS.importPeople, INTERNAL_CALLERS.importPeople)
+  @InternalRoute('POST', INTERNAL_PATHS.importPeople, INTERNAL_CALLERS.importPeople)
   async owners({ body }: InternalRequest): Promise<ImportPeopleAnswer> {
     return { owners: await this.placeholders.findOrCreateOwners(parseRequest(body)) };
   }
@@ -37,7 +37,7 @@ export class PlaceholderUsersController {
 
 /** Errors: InvalidParameters. */
 function parseRequest(body: InternalRequest['body']): ImportPeopleRequest {
-  const isWhole = problemsOf(requested, body).length === 0 && !hasNul(body);
+  const isWhole = problemsOf(requested, body).length === 0 && !hasNulCharacter(body);
   const request = body as unknown as ImportPeopleRequest;
   if (!isWhole || !UUID.test(request.import_key) || request.people.length > MAX_IMPORTED_PEOPLE) {
     throw new InvalidParameters(['people is invalid']);

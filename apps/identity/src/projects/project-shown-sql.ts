@@ -1,12 +1,12 @@
-import { groupLevelSql, projectLevelSql } from '@rookery/directory';
+import { groupAccessLevelSql, projectAccessLevelSql } from '@rookery/directory';
 import type { Viewer } from '@rookery/kernel';
 import { instantSql } from '@rookery/persistence';
 import { customAttributesSql } from '../custom-attributes/custom-attributes-sql';
-import { OWN_TABLES, notExpiredSql } from '../directory/reach/reach-sql';
-import { seenProjectSql } from '../directory/reach/seen-sql';
+import { OWN_TABLES, isMembershipOrShareUnexpiredSql } from '../directory/reach/reach-sql';
+import { isProjectVisibleSql } from '../directory/reach/seen-sql';
 import { sharedWithGroupsSql } from '../members/sharing/shared-with-groups-sql';
-import { projectCountsSql, projectStatisticsSql } from '../statistics/statistics-sql';
-import { userFaceSql } from '../users/users.queries';
+import { projectIssueAndCommitCountsSql, projectStatisticsSql } from '../statistics/statistics-sql';
+import { userSummaryJsonSql } from '../users/users.queries';
 
 /** Parameters for selecting the columns of projects. `user` is an SQL expression of the viewer's id. */
 export interface ProjectSelection {
@@ -54,13 +54,13 @@ const BASIC_ONLY = `null as owner, 0 as level, null as project_level, null as gr
     '[]'::json as shared_with_groups, null as forked_from_project, null as statistics`;
 
 function fullShapeColumnsSql({ viewer, user, statistics }: ProjectSelection): string {
-  return `(select ${userFaceSql('o')} from users o where o.id = n.owner_id) as owner,
-    ${projectLevelSql({ user, project: 'p.id', namespace: 'n', tables: OWN_TABLES })} as level,
+  return `(select ${userSummaryJsonSql('o')} from users o where o.id = n.owner_id) as owner,
+    ${projectAccessLevelSql({ user, project: 'p.id', namespace: 'n', tables: OWN_TABLES })} as level,
     (select m.access_level from members m
       where m.user_id = ${user} and m.source_type = 'project' and m.source_id = p.id and ${LIVE}) as project_level,
-    nullif(greatest(case when n.kind = 'group' then ${groupLevelSql({ user, namespace: 'n', tables: OWN_TABLES })} end,
+    nullif(greatest(case when n.kind = 'group' then ${groupAccessLevelSql({ user, namespace: 'n', tables: OWN_TABLES })} end,
       ${invitedLevelSql(user)}), 0) as group_level,
-    ${projectCountsSql('p.id')} as counts,
+    ${projectIssueAndCommitCountsSql('p.id')} as counts,
     ${sharedWithGroupsSql(viewer, { source: 'project', id: 'p.id', user })} as shared_with_groups,
     ${forkSourceJsonSql(viewer, user)} as forked_from_project,
     ${statistics === true ? projectStatisticsSql('p.id') : 'null'} as statistics`;
@@ -71,7 +71,7 @@ function invitedLevelSql(user: string): string {
   return `(select max(least(s.access_level, m.access_level)) from shares s
       join namespaces invited on invited.id = s.group_id
       join members m on m.user_id = ${user} and m.source_type = 'namespace' and m.source_id = any(invited.traversal_ids)
-      where s.source_type = 'project' and s.source_id = p.id and ${notExpiredSql('s')} and ${LIVE})`;
+      where s.source_type = 'project' and s.source_id = p.id and ${isMembershipOrShareUnexpiredSql('s')} and ${LIVE})`;
 }
 
 function forkSourceJsonSql(viewer: Viewer, user: string): string {
@@ -80,5 +80,5 @@ function forkSourceJsonSql(viewer: Viewer, user: string): string {
   return `(select json_build_object(${pairs}, 'created_at', ${instantSql('f.created_at')},
         'last_activity_at', ${instantSql('f.last_activity_at')}, 'namespace', ${namespaceJsonSql('fn')}, 'topics', ${topicsJsonSql('f.id')})
       from projects f join namespaces fn on fn.id = f.namespace_id
-      where f.id = p.forked_from_project_id and ${seenProjectSql(viewer, { project: 'f', namespace: 'fn', user })})`;
+      where f.id = p.forked_from_project_id and ${isProjectVisibleSql(viewer, { project: 'f', namespace: 'fn', user })})`;
 }

@@ -12,8 +12,8 @@ import {
   onlyWhen,
   pickFields,
   presenter,
-  shownFields,
-  shownPlainFields,
+  definePresenterFields,
+  createPlainPresenterFields,
   text,
   choice,
 } from '@rookery/api-v4';
@@ -53,7 +53,7 @@ function toNamespaceJson(project: BasicProjectRow, ctx: PresentContext) {
 }
 
 /** Source: reference identity-and-import 10.2 (basic shape). */
-const basic = shownFields<BasicProjectRow>()({
+const basic = definePresenterFields<BasicProjectRow>()({
   id: [int, (project) => project.id],
   description: [nullable(text), (project) => project.description],
   name: [text, (project) => project.name],
@@ -128,9 +128,9 @@ function toAccessJson(level: number | null) {
   return level === null || level === 0 ? null : { access_level: level, notification_level: 3 };
 }
 
-const plain = shownPlainFields<ProjectRow>()(PROJECT_FIELDS, 'list', { maintainers: hasMaintainerAccess });
+const plain = createPlainPresenterFields<ProjectRow>()(PROJECT_FIELDS, 'list', { maintainers: hasMaintainerAccess });
 
-const full = shownFields<ProjectRow>()({
+const full = definePresenterFields<ProjectRow>()({
   container_registry_image_prefix: [text, (project, _, ctx) => `${webHost(ctx)}/${fullPath(project).toLowerCase()}`],
   _links: [nested(links), (project) => project],
   ...pickFields(plain, 'packages_enabled'),

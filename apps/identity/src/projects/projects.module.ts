@@ -11,7 +11,7 @@ import { ProjectFactsConsumer } from './activity/project-facts.consumer';
 import { ProjectChangesController } from './changing/project-changes.controller';
 import { ProjectChangesService } from './changing/project-changes.service';
 import { ProjectCreationService } from './changing/project-creation.service';
-import { ProjectPlacesService } from './changing/project-places.service';
+import { ProjectLocksService } from './changing/project-places.service';
 import { Project, ProjectStar } from './project.entity';
 import { ProjectsService } from './projects.service';
 import { ProjectForksController } from './forks/project-forks.controller';
@@ -19,9 +19,9 @@ import { ProjectForksService } from './forks/project-forks.service';
 import { ImportByUrlClient } from './importing/import-by-url.client';
 import { ProjectImportsController } from './importing/project-imports.controller';
 import { ProjectImportsService } from './importing/project-imports.service';
-import { AdmittedGroupsQueries } from './job-admission/admitted-groups.queries';
+import { JobTokenScopeGroupsQueries } from './job-admission/admitted-groups.queries';
 import { JobAdmissionController } from './job-admission/job-admission.controller';
-import { JobAdmissionService } from './job-admission/job-admission.service';
+import { JobTokenScopeService } from './job-admission/job-admission.service';
 import { ProjectListsController } from './listing/project-lists.controller';
 import { ProjectListsQueries } from './listing/project-lists.queries';
 import { ProjectUsersController } from './listing/project-users.controller';
@@ -67,8 +67,8 @@ import { StarrersQueries } from './stars/starrers.queries';
     ProjectFactsConsumer,
   ],
   providers: [
-    AdmittedGroupsQueries,
-    JobAdmissionService,
+    JobTokenScopeGroupsQueries,
+    JobTokenScopeService,
     ImportByUrlClient,
     ProjectChangesService,
     ProjectCreationService,
@@ -77,12 +77,12 @@ import { StarrersQueries } from './stars/starrers.queries';
     ProjectImportsService,
     ProjectListsQueries,
     ProjectMovesService,
-    ProjectPlacesService,
+    ProjectLocksService,
     ProjectsService,
     ProjectsQueries,
     ProjectStarsService,
     StarrersQueries,
   ],
-  exports: [ProjectListsQueries, ProjectMovesService, ProjectPlacesService, ProjectsQueries, ProjectsService],
+  exports: [ProjectListsQueries, ProjectMovesService, ProjectLocksService, ProjectsQueries, ProjectsService],
 })
 export class ProjectsModule {}

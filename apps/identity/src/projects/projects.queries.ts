@@ -3,8 +3,8 @@ import type { Viewer } from '@rookery/kernel';
 import { NotFound } from '@rookery/kernel';
 import { Database, ListQuery } from '@rookery/persistence';
 import type { Condition } from '@rookery/persistence';
-import { visibleProjectsSql } from '../directory/reach/reached-projects-sql';
-import { notExpiredSql } from '../directory/reach/reach-sql';
+import { visibleProjectsFilterSql } from '../directory/reach/reached-projects-sql';
+import { isMembershipOrShareUnexpiredSql } from '../directory/reach/reach-sql';
 import type { ProjectRow } from './project-row';
 import { projectColumns, chooseShape } from './project-shown-sql';
 import type { ProjectSelection } from './project-shown-sql';
@@ -46,14 +46,14 @@ export class ProjectsQueries {
     return this.listVisibleWhere(
       viewer,
       (bind) => `p.id in (select s.source_id from shares s where s.source_type = 'project'
-        and s.group_id = ${bind(groupId)} and ${notExpiredSql('s')})`,
+        and s.group_id = ${bind(groupId)} and ${isMembershipOrShareUnexpiredSql('s')})`,
     );
   }
 
   private async listVisibleWhere(viewer: Viewer, where: Condition): Promise<ProjectRow[]> {
     const list = projectsQuery(viewer)
       .where(where)
-      .where((bind) => visibleProjectsSql(viewer, `${bind(viewer.userId)}::bigint`))
+      .where((bind) => visibleProjectsFilterSql(viewer, `${bind(viewer.userId)}::bigint`))
       .orderBy([['p.id', 'desc']]);
     return (await list.readRows(this.db, 100)).slice(0, 100);
   }

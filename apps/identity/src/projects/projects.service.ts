@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
 import { projectCreated } from '@rookery/contracts';
 import type { Visibility } from '@rookery/kernel';
-import { ACCESS_LEVELS, Invalid, problemsByField } from '@rookery/kernel';
+import { ACCESS_LEVELS, Invalid, keepFieldsWithProblems } from '@rookery/kernel';
 import type { Tx } from '@rookery/persistence';
 import { prepareStatement, violatesConstraint } from '@rookery/persistence';
 import { AvatarsService } from '../avatars/avatars.service';
@@ -14,7 +14,7 @@ import { ProjectTopicsService } from '../topics/project-topics.service';
 import type { RelatedFields } from './changing/project-input';
 import { Project } from './project.entity';
 import type { ProjectHome, LocatedProject } from './changing/project-places.service';
-import { takenProblems } from './changing/project-rules';
+import { takenProjectFieldProblems } from './changing/project-rules';
 
 /** Minimum interval between writes of a project's last activity. Units: minutes. */
 const ACTIVITY_STEP = 10;
@@ -83,7 +83,7 @@ export class ProjectsService {
          exists (select 1 from sibling_paths where parent_id = $1 and path = lower($3)) as path`,
       [namespaceId, wanted.name ?? null, wanted.path ?? null],
     )) as [{ name: boolean; path: boolean }];
-    return takenProblems(row.name, row.path);
+    return takenProjectFieldProblems(row.name, row.path);
   }
 
   /**
@@ -132,7 +132,8 @@ export class ProjectsService {
 
   /** Takes the path below the namespace and ends redirects from it. Errors: Invalid when it is taken. */
   async takePath(tx: Tx, home: Pick<ProjectHome, 'id' | 'full_path'>, projectId: number, path: string): Promise<void> {
-    if (!(await this.paths.takePath(tx, home.id, path, { projectId }))) throw new Invalid(takenProblems(false, true));
+    if (!(await this.paths.takePath(tx, home.id, path, { projectId })))
+      throw new Invalid(takenProjectFieldProblems(false, true));
     await this.paths.endRedirect(tx, `${home.full_path}/${path}`);
     this.log.recordChange(tx, 'project', projectId);
   }
@@ -170,7 +171,7 @@ export class ProjectsService {
   }
 
   problemsOfPicture({ avatar }: RelatedFields): Record<string, string[]> {
-    return problemsByField({ avatar: this.avatars.findProblems(avatar) });
+    return keepFieldsWithProblems({ avatar: this.avatars.findProblems(avatar) });
   }
 
   /**
@@ -267,7 +268,7 @@ export class ProjectsService {
 }
 
 /** Converts a unique violation of a concurrent change to an API error. */
-export async function withUniqueNames<T>(use: () => Promise<T>): Promise<T> {
+export async function translateProjectUniqueViolations<T>(use: () => Promise<T>): Promise<T> {
   try {
     return await use();
   } catch (error) {
@@ -277,6 +278,6 @@ export async function withUniqueNames<T>(use: () => Promise<T>): Promise<T> {
 }
 
 function toTakenFieldProblems(error: unknown): Record<string, string[]> | null {
-  if (violatesConstraint(error, 'uq_projects_namespace_id_name')) return takenProblems(true, false);
-  return violatesConstraint(error, 'uq_projects_namespace_id_path') ? takenProblems(false, true) : null;
+  if (violatesConstraint(error, 'uq_projects_namespace_id_name')) return takenProjectFieldProblems(true, false);
+  return violatesConstraint(error, 'uq_projects_namespace_id_path') ? takenProjectFieldProblems(false, true) : null;
 }

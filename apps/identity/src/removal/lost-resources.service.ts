@@ -17,7 +17,7 @@ const TABLES: Readonly<Record<LostKind, string>> = { user: 'users', group: 'name
  * removed: every service drops their rows or hands them to the ghost user. Source: docs/reference/reliability.md 4.5.
  */
 @Injectable()
-export class LostResourcesService {
+export class ResourcesLostInRestoreService {
   constructor(
     private readonly work: Work,
     private readonly log: ChangeLog,

@@ -1,6 +1,6 @@
 import { InvalidParameters } from '@rookery/kernel';
 import type { Command } from '@rookery/platform';
-import { LOST_KINDS, LostResourcesService } from './lost-resources.service';
+import { LOST_KINDS, ResourcesLostInRestoreService } from './lost-resources.service';
 
 /** Command of identity's process for resources that a restore of the database lost. */
 export const lostCommand: Readonly<Record<string, Command>> = {
@@ -13,7 +13,7 @@ export const lostCommand: Readonly<Record<string, Command>> = {
         process.stderr.write('usage: lost drop user|group|project <id>…   (other services: lost list)\n');
         return 2;
       }
-      const service = (await context.application()).get(LostResourcesService, { strict: false });
+      const service = (await context.application()).get(ResourcesLostInRestoreService, { strict: false });
       try {
         await service.drop(lostKind, ids.map(Number));
       } catch (error) {

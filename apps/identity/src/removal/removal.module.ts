@@ -8,15 +8,15 @@ import { ProjectsModule } from '../projects/projects.module';
 import { ServiceAccountsModule } from '../service-accounts/service-accounts.module';
 import { TokensModule } from '../tokens/tokens.module';
 import { UsersModule } from '../users/users.module';
-import { RemovedSources } from './removed-sources';
+import { RemovedGroupAndProjectCleanup } from './removed-sources';
 import { DeletionMarksService } from './deletion-marks.service';
-import { AccountsOfRemovedGroups } from './groups/accounts-of-removed-groups';
+import { GroupServiceAccountsRemoval } from './groups/accounts-of-removed-groups';
 import { GroupStatesController } from './groups/group-states.controller';
 import { GroupStatesService } from './groups/group-states.service';
 import { DueRemovalsJob } from './due-removals.job';
-import { EndedBotsJob } from './people/ended-bots.job';
-import { LostResourcesService } from './lost-resources.service';
-import { RemovalSteps } from './people/removal-steps';
+import { EndedBotsRemovalJob } from './people/ended-bots.job';
+import { ResourcesLostInRestoreService } from './lost-resources.service';
+import { UserRemovalSteps } from './people/removal-steps';
 import { SolelyOwnedGroups } from './people/solely-owned-groups';
 import { AccountRemoval } from './people/account-removal';
 import { UserRemovalController } from './people/user-removal.controller';
@@ -44,16 +44,16 @@ import { TreeRemovalService } from './tree-removal.service';
   providers: [
     DeletionMarksService,
     TreeRemovalService,
-    RemovedSources,
+    RemovedGroupAndProjectCleanup,
     GroupStatesService,
-    AccountsOfRemovedGroups,
+    GroupServiceAccountsRemoval,
     ProjectStatesService,
     UserRemovalService,
-    RemovalSteps,
+    UserRemovalSteps,
     SolelyOwnedGroups,
     AccountRemoval,
-    LostResourcesService,
-    EndedBotsJob,
+    ResourcesLostInRestoreService,
+    EndedBotsRemovalJob,
     UserRemovalJob,
     DueRemovalsJob,
   ],

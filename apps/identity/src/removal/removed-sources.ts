@@ -7,7 +7,7 @@ import { UserRows } from '../users/user-rows';
 
 /** Ends the members, shares and bots of removed groups and projects. */
 @Injectable()
-export class RemovedSources {
+export class RemovedGroupAndProjectCleanup {
   constructor(
     private readonly memberships: MembershipsService,
     private readonly shares: SharesService,

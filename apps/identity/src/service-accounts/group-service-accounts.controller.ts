@@ -3,7 +3,7 @@ import type { Call, GroupScope } from '@rookery/api-v4';
 import { created, Endpoint, group, one, page } from '@rookery/api-v4';
 import type { Page, SignedInViewer } from '@rookery/kernel';
 import { Forbidden } from '@rookery/kernel';
-import { managesServiceAccounts, topLevel } from './managed-group.permission';
+import { abilityToManageServiceAccounts, requireTopLevelGroupId } from './managed-group.permission';
 import { ServiceAccountChangesService } from './service-account-changes.service';
 import { newServiceAccount, serviceAccount } from './service-account.presenter';
 import { ListServiceAccounts, CreateServiceAccount, UpdateServiceAccount } from './service-accounts.dto';
@@ -28,39 +28,39 @@ export class GroupServiceAccountsController {
     about: 'Lists the service accounts of a group.',
     source: SOURCE,
     within: group('id'),
-    may: managesServiceAccounts<ListServiceAccounts>(),
+    may: abilityToManageServiceAccounts<ListServiceAccounts>(),
     params: ListServiceAccounts,
     fails: [400],
     answers: page(serviceAccount),
   })
   list({ within, params, page }: GroupCall<ListServiceAccounts>): Promise<Page<ServiceAccountRow>> {
-    return this.queries.list(topLevel(within), params, page);
+    return this.queries.list(requireTopLevelGroupId(within), params, page);
   }
 
   @Endpoint('POST', '', {
     about: 'Creates a service account. If it has a chosen address, it can be used once that is confirmed.',
     source: SOURCE,
     within: group('id'),
-    may: managesServiceAccounts<CreateServiceAccount>(),
+    may: abilityToManageServiceAccounts<CreateServiceAccount>(),
     params: CreateServiceAccount,
     refusals: { forbiddenAs: () => new Forbidden(MAY_NOT_CREATE) },
     fails: [400, 429],
     answers: created(newServiceAccount),
   })
   create({ within, params, viewer }: GroupCall<CreateServiceAccount>): Promise<ServiceAccountRow> {
-    return this.accounts.create(topLevel(within), params, viewer.userId);
+    return this.accounts.create(requireTopLevelGroupId(within), params, viewer.userId);
   }
 
   @Endpoint('PATCH', ':user_id', {
     about: 'Changes a service account. A new address replaces the present one once it is confirmed.',
     source: SOURCE,
     within: group('id'),
-    may: managesServiceAccounts<UpdateServiceAccount>(),
+    may: abilityToManageServiceAccounts<UpdateServiceAccount>(),
     params: UpdateServiceAccount,
     fails: [400, 429],
     answers: one(serviceAccount),
   })
   update({ within, params, viewer }: GroupCall<UpdateServiceAccount>): Promise<ServiceAccountRow> {
-    return this.changes.update(topLevel(within), params.user_id, params, viewer.userId);
+    return this.changes.update(requireTopLevelGroupId(within), params.user_id, params, viewer.userId);
   }
 }

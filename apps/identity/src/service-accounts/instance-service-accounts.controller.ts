@@ -4,7 +4,7 @@ import { administrator, created, Endpoint, one, page } from '@rookery/api-v4';
 import type { Page, SignedInViewer } from '@rookery/kernel';
 import { ServiceAccountChangesService } from './service-account-changes.service';
 import { newServiceAccount, serviceAccount } from './service-account.presenter';
-import { ListServiceAccounts, CreateServiceAccount, UpdateInstanceAccount } from './service-accounts.dto';
+import { ListServiceAccounts, CreateServiceAccount, UpdateInstanceServiceAccount } from './service-accounts.dto';
 import { ServiceAccountsQueries } from './service-accounts.queries';
 import type { ServiceAccountRow } from './service-accounts.queries';
 import { ServiceAccountsService } from './service-accounts.service';
@@ -48,11 +48,11 @@ export class InstanceServiceAccountsController {
     about: 'Changes any service account.',
     source: SOURCE,
     may: administrator(),
-    params: UpdateInstanceAccount,
+    params: UpdateInstanceServiceAccount,
     fails: [400, 404, 429],
     answers: one(serviceAccount),
   })
-  update({ params, viewer }: AdministratorCall<UpdateInstanceAccount>): Promise<ServiceAccountRow> {
+  update({ params, viewer }: AdministratorCall<UpdateInstanceServiceAccount>): Promise<ServiceAccountRow> {
     return this.changes.update('instance', params.id, params, viewer.userId);
   }
 }

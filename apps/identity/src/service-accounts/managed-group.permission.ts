@@ -7,7 +7,7 @@ import { ACCESS_LEVELS, Refused } from '@rookery/kernel';
  * Permission of all routes below a group: administrators, and owners if the instance setting allows it. Source:
  * requirements 2 §5; reference identity-and-import 5.
  */
-export const managesServiceAccounts = <P extends object>() =>
+export const abilityToManageServiceAccounts = <P extends object>() =>
   ability<P, GroupScope>(
     'service_account.manage',
     ({ viewer, within }, services) => {
@@ -24,7 +24,7 @@ export const managesServiceAccounts = <P extends object>() =>
  * Returns the id of a group that can have service accounts. Errors: Refused for a subgroup. Source: reference
  * identity-and-import 5.
  */
-export function topLevel(group: GroupScope): number {
+export function requireTopLevelGroupId(group: GroupScope): number {
   if (group.parentId !== null) throw new Refused('Group must be a top-level group');
   return group.id;
 }

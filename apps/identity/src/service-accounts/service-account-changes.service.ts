@@ -5,10 +5,10 @@ import { Work } from '@rookery/persistence';
 import { EmailConfirmationsService } from '../emails/confirming/email-confirmations.service';
 import { PrimaryEmails } from '../emails/primary-emails';
 import { UserRows } from '../users/user-rows';
-import { refuseBadNames, withUniqueNames } from './service-account-names';
+import { refuseInvalidServiceAccountNames, translateAccountUniqueViolations } from './service-account-names';
 import type { ChosenNames } from './service-account-names';
 import { ServiceAccountsQueries } from './service-accounts.queries';
-import type { AccountsOf, ServiceAccountRow } from './service-accounts.queries';
+import type { ServiceAccountOwner, ServiceAccountRow } from './service-accounts.queries';
 
 /** Updates service accounts. Source: reference identity-and-import 5. */
 @Injectable()
@@ -25,8 +25,8 @@ export class ServiceAccountChangesService {
    * Errors: NotFound for a user who is not a service account of the group; Refused for invalid or taken names;
    * TooManyRequests.
    */
-  update(of: AccountsOf, userId: number, changes: ChosenNames, actorId: number): Promise<ServiceAccountRow> {
-    refuseBadNames(changes);
+  update(of: ServiceAccountOwner, userId: number, changes: ChosenNames, actorId: number): Promise<ServiceAccountRow> {
+    refuseInvalidServiceAccountNames(changes);
     const change = async (tx: Tx): Promise<ServiceAccountRow> => {
       const [account] = await tx.query<{ name: string; username: string }>(
         `select u.name, u.username from users u join service_accounts s on s.user_id = u.id
@@ -41,6 +41,6 @@ export class ServiceAccountChangesService {
       if (email !== undefined) await this.emails.changePrimary(tx, userId, email, actorId);
       return (await this.queries.findAccount(of, userId, tx))!;
     };
-    return withUniqueNames(this.work, change, () => this.confirmations.countDisclosures(actorId, 1));
+    return translateAccountUniqueViolations(this.work, change, () => this.confirmations.countDisclosures(actorId, 1));
   }
 }

@@ -3,7 +3,7 @@ import { Conflict, Refused } from '@rookery/kernel';
 import type { Tx, Work } from '@rookery/persistence';
 import { violatesConstraint } from '@rookery/persistence';
 import { EMAIL_TAKEN, problemsOfUser, USERNAME_TAKEN } from '../users/user-rules';
-import type { AccountsOf } from './service-accounts.queries';
+import type { ServiceAccountOwner } from './service-accounts.queries';
 
 /** Names that a caller chose for a service account. Omitted names are undefined. */
 export interface ChosenNames {
@@ -18,8 +18,12 @@ const DEFAULT_NAME = 'Service account user';
  * Returns the names of a new account. Omitted ones are generated; generated username and address share the random part.
  * Source: reference identity-and-import 5.
  */
-export function chooseAccountNames(of: AccountsOf, chosen: ChosenNames, host: string): Required<ChosenNames> {
-  const prefix = of === 'instance' ? 'service_account' : `service_account_group_${of}`;
+export function chooseServiceAccountNames(
+  owner: ServiceAccountOwner,
+  chosen: ChosenNames,
+  host: string,
+): Required<ChosenNames> {
+  const prefix = owner === 'instance' ? 'service_account' : `service_account_group_${owner}`;
   const generated = `${prefix}_${randomBytes(16).toString('hex')}`;
   return {
     name: chosen.name || DEFAULT_NAME,
@@ -29,7 +33,7 @@ export function chooseAccountNames(of: AccountsOf, chosen: ChosenNames, host: st
 }
 
 /** Errors: Refused with all problems in one sentence. */
-export function refuseBadNames({ name, username, email }: ChosenNames): void {
+export function refuseInvalidServiceAccountNames({ name, username, email }: ChosenNames): void {
   const said = {
     ...(name === undefined ? {} : { name }),
     ...(username === undefined ? {} : { username }),
@@ -45,7 +49,7 @@ export function refuseBadNames({ name, username, email }: ChosenNames): void {
  * Runs a unit of work that may violate the uniqueness of names. `addressTaken` runs before the answer discloses that
  * the address is taken. Errors: Refused for taken names; those of `addressTaken`.
  */
-export async function withUniqueNames<T>(
+export async function translateAccountUniqueViolations<T>(
   work: Work,
   use: (tx: Tx) => Promise<T>,
   addressTaken: () => Promise<void>,

@@ -17,6 +17,6 @@ export class UpdateServiceAccount extends CreateServiceAccount {
   @Int({ in: 'path' }) user_id: number;
 }
 
-export class UpdateInstanceAccount extends CreateServiceAccount {
+export class UpdateInstanceServiceAccount extends CreateServiceAccount {
   @Int({ in: 'path' }) id: number;
 }

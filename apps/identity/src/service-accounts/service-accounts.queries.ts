@@ -11,7 +11,7 @@ export interface ServiceAccountRow extends RowOf<User, 'id' | 'username' | 'name
 }
 
 /** Group whose accounts are meant, or the whole instance. */
-export type AccountsOf = number | 'instance';
+export type ServiceAccountOwner = number | 'instance';
 
 export interface AccountOrder {
   readonly order_by: 'id' | 'username';
@@ -26,14 +26,22 @@ const SHOWN = `u.id, u.username, u.name, u.email,
 export class ServiceAccountsQueries {
   constructor(private readonly db: Database) {}
 
-  list(of: AccountsOf, { order_by, sort }: AccountOrder, request: PageRequest): Promise<Page<ServiceAccountRow>> {
+  list(
+    of: ServiceAccountOwner,
+    { order_by, sort }: AccountOrder,
+    request: PageRequest,
+  ): Promise<Page<ServiceAccountRow>> {
     return accountsQuery(of)
       .orderBy([[`u.${order_by}`, sort]])
       .readPage(this.db, request);
   }
 
   /** Returns a service account, or null. A transaction that has just written the account passes itself as `through`. */
-  async findAccount(of: AccountsOf, userId: number, through: SqlReader = this.db): Promise<ServiceAccountRow | null> {
+  async findAccount(
+    of: ServiceAccountOwner,
+    userId: number,
+    through: SqlReader = this.db,
+  ): Promise<ServiceAccountRow | null> {
     const found = await accountsQuery(of)
       .where((bind) => `u.id = ${bind(userId)}`)
       .readOne(through);
@@ -42,7 +50,7 @@ export class ServiceAccountsQueries {
 }
 
 /** Accounts whose removal is in progress are not listed. */
-function accountsQuery(of: AccountsOf): ListQuery<ServiceAccountRow> {
+function accountsQuery(of: ServiceAccountOwner): ListQuery<ServiceAccountRow> {
   const list = new ListQuery<ServiceAccountRow>({ name: 'service-accounts', from: 'users u', columns: SHOWN })
     .fromSource({ from: 'service_accounts s join users u on u.id = s.user_id' })
     .where('not exists (select 1 from user_removals r where r.user_id = s.user_id)');

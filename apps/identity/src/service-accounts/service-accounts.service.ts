@@ -8,10 +8,14 @@ import { EmailConfirmationsService } from '../emails/confirming/email-confirmati
 import { PrimaryEmails } from '../emails/primary-emails';
 import { UsersService } from '../users/users.service';
 import { ServiceAccount } from './service-account.entity';
-import { chooseAccountNames, refuseBadNames, withUniqueNames } from './service-account-names';
+import {
+  chooseServiceAccountNames,
+  refuseInvalidServiceAccountNames,
+  translateAccountUniqueViolations,
+} from './service-account-names';
 import type { ChosenNames } from './service-account-names';
 import { ServiceAccountsQueries } from './service-accounts.queries';
-import type { AccountsOf, ServiceAccountRow } from './service-accounts.queries';
+import type { ServiceAccountOwner, ServiceAccountRow } from './service-accounts.queries';
 
 /** Creation of service accounts. Source: requirements 2 §4 Service accounts; reference identity-and-import 5. */
 @Injectable()
@@ -30,9 +34,9 @@ export class ServiceAccountsService {
   }
 
   /** Errors: Refused for invalid or taken names; TooManyRequests. */
-  create(of: AccountsOf, chosen: ChosenNames, actorId: number): Promise<ServiceAccountRow> {
-    const names = chooseAccountNames(of, chosen, this.host);
-    refuseBadNames(names);
+  create(of: ServiceAccountOwner, chosen: ChosenNames, actorId: number): Promise<ServiceAccountRow> {
+    const names = chooseServiceAccountNames(of, chosen, this.host);
+    refuseInvalidServiceAccountNames(names);
     const awaits = Boolean(chosen.email) && this.emails.needConfirmation;
     const make = async (tx: Tx): Promise<ServiceAccountRow> => {
       if (of !== 'instance') await lockTopLevelGroup(tx, of);
@@ -46,7 +50,7 @@ export class ServiceAccountsService {
       // Read before the commit: afterwards the group may be deleted together with the account.
       return (await this.queries.findAccount(of, id, tx))!;
     };
-    return withUniqueNames(this.work, make, () => this.confirmations.countDisclosures(actorId, 1));
+    return translateAccountUniqueViolations(this.work, make, () => this.confirmations.countDisclosures(actorId, 1));
   }
 
   /** Detaches the account from its group. */

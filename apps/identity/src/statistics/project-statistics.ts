@@ -48,7 +48,7 @@ function upsertMeasurementsStatement(name: string, columns: readonly string[], a
 
 /** Stores figures about projects that other services report in events. Source: ADR 0110. */
 @Injectable()
-export class ProjectStatistics {
+export class ProjectStatisticsService {
   async storeFacts(tx: Tx, of: keyof typeof STATEMENTS, facts: readonly MeasuredFacts[]): Promise<void> {
     const projects = facts.map((fact) => fact.project_id);
     await tx.prepared(STATEMENTS[of], [projects, JSON.stringify(facts)]);
@@ -73,6 +73,6 @@ const COUNT_FIRST_COMMIT = prepareStatement(
 );
 
 /** Counts the commit with a README of a new project, until its repository is measured. */
-export async function countFirstCommit(tx: Tx, projectId: number): Promise<void> {
+export async function storeInitialCommitCount(tx: Tx, projectId: number): Promise<void> {
   await tx.prepared(COUNT_FIRST_COMMIT, [projectId]);
 }

@@ -47,7 +47,7 @@ export function projectStatisticsSql(projectIdSql: string): string {
  * SQL: counts of a project as a JSON object with open issues (`all`, and `public` without confidential ones) and
  * `commits` of the default branch. It is null for a project without counts. One read of the row serves all of them.
  */
-export function projectCountsSql(projectIdSql: string): string {
+export function projectIssueAndCommitCountsSql(projectIdSql: string): string {
   return `(select json_build_object('all', measured.open_issues_count, 'public', measured.open_public_issues_count,
       'commits', measured.commit_count)
     from project_statistics measured where measured.project_id = ${projectIdSql})`;

@@ -1,9 +1,9 @@
 import { Module } from '@nestjs/common';
 import { Owns } from '@rookery/persistence';
-import { ProjectStatistics } from './project-statistics';
+import { ProjectStatisticsService } from './project-statistics';
 import { ProjectFigures } from './project-statistics.entity';
 
 /** Figures about projects that other services report: open issues, sizes. */
 @Owns(ProjectFigures)
-@Module({ providers: [ProjectStatistics], exports: [ProjectStatistics] })
+@Module({ providers: [ProjectStatisticsService], exports: [ProjectStatisticsService] })
 export class StatisticsModule {}

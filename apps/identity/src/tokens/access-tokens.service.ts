@@ -4,14 +4,14 @@ import type { SignedInViewer } from '@rookery/kernel';
 import { NotFound, Refused } from '@rookery/kernel';
 import type { Tx } from '@rookery/persistence';
 import { Work } from '@rookery/persistence';
-import { TokenRecipients } from './notices/token-recipients';
+import { TokenNoticeRecipients } from './notices/token-recipients';
 import type { UserKind } from '../users/user.entity';
 import type { NewTokenRow, TokenRow } from './access-token.entity';
 import { AccessTokensQueries, ISSUED_TO_OTHERS } from './access-tokens.queries';
 import type { LockedToken } from './access-tokens.queries';
 import type { NewToken, TokenResource } from './token-rows';
 import { TokenRows } from './token-rows';
-import { scopesFor, TokenTerms } from './token-terms';
+import { listAllowedTokenScopes, TokenTerms } from './token-terms';
 
 /** The caller of a rotation: the user, the present token, and the impersonator. */
 export type Rotator = Pick<SignedInViewer, 'userId' | 'tokenId' | 'impersonatorId'>;
@@ -32,7 +32,7 @@ export class AccessTokensService {
   constructor(
     private readonly work: Work,
     private readonly queries: AccessTokensQueries,
-    private readonly recipients: TokenRecipients,
+    private readonly recipients: TokenNoticeRecipients,
     private readonly terms: TokenTerms,
     private readonly rows: TokenRows,
   ) {}
@@ -53,7 +53,7 @@ export class AccessTokensService {
       if (holder.kind !== 'human' && holder.kind !== 'service_account') {
         throw new Refused('User cannot have tokens of its own');
       }
-      const allowed = scopesFor(holder);
+      const allowed = listAllowedTokenScopes(holder);
       if (!token.scopes.every((scope) => allowed.includes(scope))) {
         throw new Refused('Scopes can only contain available scopes');
       }

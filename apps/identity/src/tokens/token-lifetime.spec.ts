@@ -1,36 +1,40 @@
 import { Refused } from '@rookery/kernel';
-import { expiryDay, isActive, noticesPassed } from './token-lifetime';
-import { digestSecret, newSecret } from './token-terms';
+import { chooseTokenExpiryDay, isActive, countPassedExpiryNotices } from './token-lifetime';
+import { digestTokenSecret, createTokenSecret } from './token-terms';
 
 const now = new Date('2026-11-21T15:00:00Z');
 const rule = { now, maxDays: 365, defaultDays: 365 };
 
 describe('the expiry day of a token', () => {
   it('is by default the last allowed day', () => {
-    expect(expiryDay(undefined, rule)).toBe('2027-11-21');
-    expect(expiryDay(undefined, { ...rule, defaultDays: 7 })).toBe('2026-11-28');
-    expect(expiryDay('2026-12-24', rule)).toBe('2026-12-24');
-    expect(expiryDay('2027-11-21', rule)).toBe('2027-11-21');
+    expect(chooseTokenExpiryDay(undefined, rule)).toBe('2027-11-21');
+    expect(chooseTokenExpiryDay(undefined, { ...rule, defaultDays: 7 })).toBe('2026-11-28');
+    expect(chooseTokenExpiryDay('2026-12-24', rule)).toBe('2026-12-24');
+    expect(chooseTokenExpiryDay('2027-11-21', rule)).toBe('2027-11-21');
   });
 
   it('may be today; the token is expired then', () => {
-    expect(expiryDay('2026-11-21', rule)).toBe('2026-11-21');
+    expect(chooseTokenExpiryDay('2026-11-21', rule)).toBe('2026-11-21');
     expect(isActive({ revoked: false, expiresOn: '2026-11-21' }, now)).toBe(false);
     expect(isActive({ revoked: false, expiresOn: '2026-11-22' }, now)).toBe(true);
     expect(isActive({ revoked: true, expiresOn: '2026-11-22' }, now)).toBe(false);
   });
 
   it('must be neither in the past nor too far in the future', () => {
-    expect(() => expiryDay('2026-11-20', rule)).toThrow(new Refused('Expiration date cannot be in the past'));
-    expect(() => expiryDay('2027-11-22', rule)).toThrow(new Refused('Expiration date must be before 2027-11-22'));
+    expect(() => chooseTokenExpiryDay('2026-11-20', rule)).toThrow(
+      new Refused('Expiration date cannot be in the past'),
+    );
+    expect(() => chooseTokenExpiryDay('2027-11-22', rule)).toThrow(
+      new Refused('Expiration date must be before 2027-11-22'),
+    );
   });
 });
 
 describe('a token secret', () => {
   it('has the prefix, 20 URL-safe characters and a digest of 32 bytes', () => {
-    expect(newSecret()).toMatch(/^glpat-[A-Za-z0-9_-]{20}$/);
-    expect(digestSecret('glpat-x')).toHaveLength(32);
-    expect(newSecret()).not.toBe(newSecret());
+    expect(createTokenSecret()).toMatch(/^glpat-[A-Za-z0-9_-]{20}$/);
+    expect(digestTokenSecret('glpat-x')).toHaveLength(32);
+    expect(createTokenSecret()).not.toBe(createTokenSecret());
   });
 });
 
@@ -46,5 +50,7 @@ describe('expiry notices of a token', () => {
     [1, 3],
     [0, 4],
     [-5, 4],
-  ])('with %i days left %i are not due any more', (daysLeft, passed) => expect(noticesPassed(daysLeft)).toBe(passed));
+  ])('with %i days left %i are not due any more', (daysLeft, passed) =>
+    expect(countPassedExpiryNotices(daysLeft)).toBe(passed),
+  );
 });

@@ -17,7 +17,7 @@ export function daysBetween(from: string, to: string): number {
  * Returns the day on which a new token expires, at 00:00 UTC. Today is accepted: such a token is expired at once.
  * Errors: Refused for a day in the past or beyond the maximum lifetime. Source: reference identity-and-import 4.5.
  */
-export function expiryDay(
+export function chooseTokenExpiryDay(
   requested: string | null | undefined,
   rule: { readonly now: Date; readonly maxDays: number; readonly defaultDays: number },
 ): string {
@@ -44,6 +44,6 @@ const NOTICE_DAYS: readonly number[] = [60, 30, 7, 0];
  * Returns the number of notices that are not due any more with so many days left. A short lifetime has only the later
  * ones.
  */
-export function noticesPassed(daysLeft: number): number {
+export function countPassedExpiryNotices(daysLeft: number): number {
   return NOTICE_DAYS.filter((day) => daysLeft <= day).length;
 }

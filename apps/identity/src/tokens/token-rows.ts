@@ -1,10 +1,10 @@
 import { Injectable } from '@nestjs/common';
 import type { Tx } from '@rookery/persistence';
 import { ChangeLog } from '../directory/change-log';
-import { BotLimits } from '../users/bot-limits';
+import { BotExternalFlagService } from '../users/bot-limits';
 import type { ResourceType, NewTokenRow, TokenRow } from './access-token.entity';
 import { AccessTokensQueries } from './access-tokens.queries';
-import { digestSecret, TokenTerms } from './token-terms';
+import { digestTokenSecret, TokenTerms } from './token-terms';
 
 export interface NewToken {
   readonly userId: number;
@@ -32,7 +32,7 @@ export class TokenRows {
     private readonly log: ChangeLog,
     private readonly queries: AccessTokensQueries,
     private readonly terms: TokenTerms,
-    private readonly limits: BotLimits,
+    private readonly limits: BotExternalFlagService,
   ) {}
 
   /** `previous` is the token that the new one replaces. */
@@ -53,7 +53,7 @@ export class TokenRows {
         token.userId,
         token.name,
         token.description ?? null,
-        digestSecret(secret),
+        digestTokenSecret(secret),
         token.scopes,
         token.impersonation,
         expiresOn,

@@ -3,7 +3,13 @@ import { InstanceSettings } from '@rookery/instance';
 import type { Clock } from '@rookery/kernel';
 import { CLOCK, scopesOf } from '@rookery/kernel';
 import type { UserKind } from '../users/user.entity';
-import { noticesPassed, dayAfter, daysBetween, expiryDay, ROTATED_LIFETIME_DAYS } from './token-lifetime';
+import {
+  countPassedExpiryNotices,
+  dayAfter,
+  daysBetween,
+  chooseTokenExpiryDay,
+  ROTATED_LIFETIME_DAYS,
+} from './token-lifetime';
 import { createHash, randomBytes } from 'node:crypto';
 
 /** Scopes that the token of a group or project may have. Source: reference identity-and-import 4.3. */
@@ -16,7 +22,7 @@ export const RESOURCE_SCOPES: readonly string[] = scopesOf('bot');
 export const OWN_SCOPES: readonly string[] = ['k8s_proxy', 'self_rotate'];
 
 /** Scopes that a token of a user or service account may have. */
-export function scopesFor(holder: { readonly admin: boolean }): readonly string[] {
+export function listAllowedTokenScopes(holder: { readonly admin: boolean }): readonly string[] {
   return scopesOf(holder.admin ? 'administrator' : 'person');
 }
 
@@ -24,7 +30,7 @@ export function scopesFor(holder: { readonly admin: boolean }): readonly string[
  * Returns a new secret that clients send: the prefix and 20 URL-safe characters (120 random bits). Source: reference
  * identity-and-import 4.2.
  */
-export function newSecret(prefix = 'glpat-'): string {
+export function createTokenSecret(prefix = 'glpat-'): string {
   return prefix + randomBytes(15).toString('base64url');
 }
 
@@ -32,7 +38,7 @@ export function newSecret(prefix = 'glpat-'): string {
  * Returns the stored digest of 32 bytes. Secrets are random, so a salt would add nothing and prevent the look-up by
  * index.
  */
-export function digestSecret(secret: string): Buffer {
+export function digestTokenSecret(secret: string): Buffer {
   return createHash('sha256').update(secret).digest();
 }
 
@@ -67,11 +73,11 @@ export class TokenTerms {
 
   /** Returns the number of expiry notices that a token with this expiry never needs. */
   noticesBehind(expiresOn: string | null): number {
-    return expiresOn === null ? 0 : noticesPassed(daysBetween(dayAfter(this.clock.now(), 0), expiresOn));
+    return expiresOn === null ? 0 : countPassedExpiryNotices(daysBetween(dayAfter(this.clock.now(), 0), expiresOn));
   }
 
   createSecret(): string {
-    return newSecret(this.instance.setting('personal_access_token_prefix'));
+    return createTokenSecret(this.instance.setting('personal_access_token_prefix'));
   }
 
   private mustExpire(holderKind?: UserKind): boolean {
@@ -81,7 +87,7 @@ export class TokenTerms {
   }
 
   private chooseExpiry(requested: string | undefined, defaultDays: number): string {
-    return expiryDay(requested, {
+    return chooseTokenExpiryDay(requested, {
       now: this.clock.now(),
       maxDays: this.instance.setting('max_personal_access_token_lifetime'),
       defaultDays,

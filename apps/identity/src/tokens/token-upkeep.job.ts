@@ -5,7 +5,7 @@ import { TokenExpiryNotices } from './notices/expiry-notices';
 
 /** Periodic work on access tokens: expiry notices. Source: reference identity-and-import 4.5. */
 @Injectable()
-export class TokenUpkeepJob {
+export class TokenExpiryNoticesJob {
   constructor(private readonly notices: TokenExpiryNotices) {}
 
   @Job('tell-of-ending-tokens', { cron: housekeepingCron })

@@ -10,13 +10,13 @@ import { AccessToken } from './access-token.entity';
 import { AccessTokensQueries } from './access-tokens.queries';
 import { AccessTokensService } from './access-tokens.service';
 import { TokenExpiryNotices } from './notices/expiry-notices';
-import { TokenMails } from './notices/token-mails';
-import { TokenRecipients } from './notices/token-recipients';
+import { TokenMailFacts } from './notices/token-mails';
+import { TokenNoticeRecipients } from './notices/token-recipients';
 import { ImpersonationTokensController } from './personal/impersonation-tokens.controller';
 import { OwnTokensController } from './personal/own-tokens.controller';
 import { PersonalAccessTokensController } from './personal/personal-access-tokens.controller';
 import { TokenAssociationsQueries } from './personal/token-associations.queries';
-import { JobResolution } from './resolution/job-resolution';
+import { JobTokenResolution } from './resolution/job-resolution';
 import { PackageClient } from './resolution/package-client';
 import { TokenResolution } from './resolution/token-resolution';
 import { TokenResolutionController } from './resolution/token-resolution.controller';
@@ -29,7 +29,7 @@ import { ResourceTokensQueries } from './resource/resource-tokens.queries';
 import { ResourceTokensService } from './resource/resource-tokens.service';
 import { TokenRows } from './token-rows';
 import { TokenTerms } from './token-terms';
-import { TokenUpkeepJob } from './token-upkeep.job';
+import { TokenExpiryNoticesJob } from './token-upkeep.job';
 
 /** Access tokens of users, groups and projects: creation, rotation, revocation, resolution, and expiry notices. */
 @Owns(AccessToken)
@@ -50,7 +50,7 @@ import { TokenUpkeepJob } from './token-upkeep.job';
     TokenTerms,
     TokenRows,
     TokenAssociationsQueries,
-    JobResolution,
+    JobTokenResolution,
     PackageClient,
     TokenResolution,
     {
@@ -63,10 +63,10 @@ import { TokenUpkeepJob } from './token-upkeep.job';
     ResourceTokensService,
     BotUsers,
     LeakedTokensQueries,
-    TokenRecipients,
-    TokenMails,
+    TokenNoticeRecipients,
+    TokenMailFacts,
     TokenExpiryNotices,
-    TokenUpkeepJob,
+    TokenExpiryNoticesJob,
   ],
   exports: [AccessTokensQueries, AccessTokensService, TokenRows],
 })

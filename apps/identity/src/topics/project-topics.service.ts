@@ -16,7 +16,7 @@ export class ProjectTopicsService {
     const problems = [...new Set(given.flatMap(topicNameProblems))];
     if (problems.length > 0) throw new Invalid({ topics: problems });
     await tx.query(`select 1 from projects where id = $1 for no key update`, [projectId]);
-    // Until the end of the transaction no topic is renamed, merged or removed (lockAssignments).
+    // Until the end of the transaction no topic is renamed, merged or removed (lockTopicAssignments).
     await tx.query(`lock table project_topics in row exclusive mode`);
     const ids = await this.lockTopics(tx, projectId, await this.removeDuplicateNames(tx, given));
     await tx.query(`delete from project_topics where project_id = $1 and topic_id <> all($2::bigint[])`, [
@@ -79,6 +79,6 @@ export class ProjectTopicsService {
 }
 
 /** Waits for running assignments and blocks new ones. Must be called before topics are renamed, merged or removed. */
-export async function lockAssignments(tx: Tx): Promise<void> {
+export async function lockTopicAssignments(tx: Tx): Promise<void> {
   await tx.query(`lock table project_topics in share row exclusive mode`);
 }

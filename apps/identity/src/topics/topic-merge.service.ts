@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { NotFound, Refused } from '@rookery/kernel';
 import { Work } from '@rookery/persistence';
-import { lockAssignments } from './project-topics.service';
+import { lockTopicAssignments } from './project-topics.service';
 import type { Topic } from './topic.entity';
 import { topics } from './topics.service';
 
@@ -18,7 +18,7 @@ export class TopicMergeService {
    */
   mergeTopics(sourceId: number, targetId: number): Promise<Topic> {
     return this.work.run(async (tx) => {
-      await lockAssignments(tx);
+      await lockTopicAssignments(tx);
       const rows = await tx.query<{ id: number; organization_id: number }>(
         `select id, organization_id from topics where id = any($1) order by id for update`,
         [[sourceId, targetId]],

@@ -1,4 +1,4 @@
-import { lengthProblems, problemsByField } from '@rookery/kernel';
+import { lengthProblems, keepFieldsWithProblems } from '@rookery/kernel';
 
 const MAX_NAME = 255;
 const MAX_TITLE = 255;
@@ -26,7 +26,7 @@ export function problemsOfTopic(
 ): Record<string, string[]> {
   const title = sent.title ?? '';
   const isBlank = isNew && title.trim() === '';
-  return problemsByField({
+  return keepFieldsWithProblems({
     name: sent.name === undefined ? [] : topicNameProblems(sent.name),
     title: [...(isBlank ? [BLANK] : []), ...lengthProblems(title, MAX_TITLE)],
     description: lengthProblems(sent.description ?? '', MAX_DESCRIPTION),

@@ -6,8 +6,8 @@ import {
   actorAndParent,
   created,
   Endpoint,
-  ifUnmodified,
-  none,
+  actorParentAndPrecondition,
+  noContent,
   one,
   page,
 } from '@rookery/api-v4';
@@ -98,9 +98,9 @@ export class TopicsController {
     params: IdentifyTopic,
     fails: [404, 412],
     refusals,
-    answers: none(),
+    answers: noContent(),
   })
   async remove(call: Call<IdentifyTopic, undefined, SignedInViewer>): Promise<void> {
-    await this.topics.remove(call.params.id, ifUnmodified(call));
+    await this.topics.remove(call.params.id, actorParentAndPrecondition(call));
   }
 }

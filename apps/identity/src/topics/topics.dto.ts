@@ -1,7 +1,7 @@
 import type { UploadedFile } from '@rookery/api-v4';
 import { Flag, Int, Search, Text } from '@rookery/api-v4';
 import type { ExactInput } from '@rookery/kernel';
-import { AvatarUpload } from '../avatars/avatars.dto';
+import { AvatarUploadField } from '../avatars/avatars.dto';
 import type { NewTopic, TopicChange, TopicFilters } from './topics.service';
 
 export class ListTopics implements ExactInput<TopicFilters, ListTopics> {
@@ -18,7 +18,7 @@ export class CreateTopic implements ExactInput<NewTopic, CreateTopic> {
   @Text() name: string;
   @Text() title: string;
   @Text({ optional: true, nullable: true }) description?: string | null;
-  @AvatarUpload() avatar?: UploadedFile | null;
+  @AvatarUploadField() avatar?: UploadedFile | null;
   @Int({ optional: true, about: 'The only organization is 1.' }) organization_id?: number;
 }
 
@@ -27,7 +27,7 @@ export class UpdateTopic implements ExactInput<TopicChange, UpdateTopic, 'id'> {
   @Text({ optional: true }) name?: string;
   @Text({ optional: true, about: 'If blank, the name is shown instead.' }) title?: string;
   @Text({ optional: true, nullable: true }) description?: string | null;
-  @AvatarUpload() avatar?: UploadedFile | null;
+  @AvatarUploadField() avatar?: UploadedFile | null;
 }
 
 export class MergeTopics {

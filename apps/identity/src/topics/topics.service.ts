@@ -5,7 +5,7 @@ import type { AllFilters, WriteContext, Collection, OrderTerm, Tx } from '@rooke
 import { defineCollection, filter, similarityOrderSql, Work } from '@rookery/persistence';
 import { AvatarsService } from '../avatars/avatars.service';
 import type { AvatarChange } from '../avatars/avatars.service';
-import { lockAssignments } from './project-topics.service';
+import { lockTopicAssignments } from './project-topics.service';
 import { problemsOfTopic } from './topic-rules';
 import { Topic } from './topic.entity';
 import type { TopicInput } from './topic.entity';
@@ -56,7 +56,7 @@ export class TopicsService {
   }
 
   list(filters: TopicFilters, page: PageRequest): Promise<Page<Topic>> {
-    return listedTopics(this.topics, filters, page);
+    return listTopicsByProjectCount(this.topics, filters, page);
   }
 
   /** Errors: NotFound. */
@@ -80,7 +80,7 @@ export class TopicsService {
   /** Errors: NotFound; Invalid by field. */
   update(id: number, params: TopicChange, by: WriteContext): Promise<Topic> {
     const { avatar, ...said } = params;
-    const before = said.name === undefined ? undefined : lockAssignments;
+    const before = said.name === undefined ? undefined : lockTopicAssignments;
     const change = async (topic: Topic, tx: Tx): Promise<void> => {
       this.refuseProblems(params, false);
       topic.change(said, this.clock.now());
@@ -91,7 +91,7 @@ export class TopicsService {
 
   /** Deletes the topic and removes it from its projects. Errors: NotFound; those of `by.unchanged`. */
   async remove(id: number, by: WriteContext): Promise<void> {
-    await this.topics.remove(id, { ...by, before: lockAssignments });
+    await this.topics.remove(id, { ...by, before: lockTopicAssignments });
   }
 
   private async changePicture(tx: Tx, topic: Topic, avatar: AvatarChange): Promise<void> {
@@ -109,13 +109,13 @@ export class TopicsService {
 /**
  * Orders topics by number of projects that are not private. Search results are ordered by similarity of the name first.
  */
-export function listedTopics(
-  all: Collection<Topic, TopicFilters>,
+export function listTopicsByProjectCount(
+  topics: Collection<Topic, TopicFilters>,
   filters: TopicFilters,
   page: PageRequest,
 ): Promise<Page<Topic>> {
   const { search } = filters;
-  return all.list({
+  return topics.list({
     page,
     filters,
     narrow: (list) =>

@@ -1,7 +1,7 @@
 import type { Viewer } from '@rookery/kernel';
 import { Invalid } from '@rookery/kernel';
 import type { Bind, Tx } from '@rookery/persistence';
-import { seenGroupSql, seenProjectSql } from '../directory/reach/seen-sql';
+import { isGroupVisibleSql, isProjectVisibleSql } from '../directory/reach/seen-sql';
 
 /** The group or project that a user is about to join. */
 export interface BotPlace {
@@ -35,11 +35,11 @@ export async function checkBotMembership(tx: Tx, userId: number, place: BotPlace
  * Boolean SQL: the viewer can see the user `u`. A token's bot is named after the token and its project or group, so
  * only viewers who can see that project or group can see the bot.
  */
-export function knownUserSql(viewer: Viewer, bind: Bind): string {
+export function isUserVisibleSql(viewer: Viewer, bind: Bind): string {
   if (viewer.isAdmin) return 'true';
   const user = viewer.userId === null ? 'null' : `${bind(viewer.userId, 'viewer')}::bigint`;
-  const seenProject = seenProjectSql(viewer, { project: 'p', namespace: 'n', user });
-  const seenGroup = seenGroupSql(viewer, { namespace: 'n', user });
+  const seenProject = isProjectVisibleSql(viewer, { project: 'p', namespace: 'n', user });
+  const seenGroup = isGroupVisibleSql(viewer, { namespace: 'n', user });
   return `(u.kind <> 'project_bot' or exists (select 1 from access_tokens t
     left join projects p on t.resource_type = 'project' and p.id = t.resource_id
     join namespaces n on n.id = case t.resource_type when 'project' then p.namespace_id else t.resource_id end
@@ -48,7 +48,7 @@ export function knownUserSql(viewer: Viewer, bind: Bind): string {
 }
 
 /** Boolean SQL: the user `u` is the bot of a token of one of these groups. `groups` is a bigint[] expression. */
-export function botOfGroupsSql(groups: string): string {
+export function isTokenBotOfGroupsSql(groups: string): string {
   return `exists (select 1 from access_tokens t
     where t.user_id = u.id and t.resource_type = 'group' and t.resource_id = any(${groups}::bigint[]))`;
 }

@@ -36,7 +36,7 @@ const RELEASE = `update users set external = false, updated_at = now()
  * Otherwise external users could use it to read what they may not see. Source: reference identity-and-import 4.9, 5.
  */
 @Injectable()
-export class BotLimits {
+export class BotExternalFlagService {
   constructor(private readonly changes: UserChangeLog) {}
 
   /** Updates the bot after a token of it was issued, because the issuer saw the secret. */

@@ -1,6 +1,6 @@
 import { prepareStatement } from '@rookery/persistence';
-import { personalNamespaceSql } from '../namespaces/namespaces.service';
-import { primaryAddressSql } from './addresses/addresses.service';
+import { insertPersonalNamespaceSql } from '../namespaces/namespaces.service';
+import { insertPrimaryAddressSql } from './addresses/addresses.service';
 import { PROJECTS_LIMIT } from './user.entity';
 import type { User } from './user.entity';
 
@@ -31,7 +31,7 @@ export interface InsertedUser {
 
 /**
  * Statement that creates a user with address and personal namespace. It is one statement, because the number of round
- * trips limits throughput, not the number of rows. `valuesOfUser` makes its values.
+ * trips limits throughput, not the number of rows. `toInsertUserValues` makes its values.
  */
 export const INSERT_USER = prepareStatement(
   'user_make',
@@ -41,13 +41,13 @@ export const INSERT_USER = prepareStatement(
      values (coalesce($1::bigint, nextval(pg_get_serial_sequence('users', 'id'))), $2::text, $3::text, $4::text,
        $5::timestamptz, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18::timestamptz, $18)
      returning id),
-   ${primaryAddressSql('$4', '$5')},
-   ${personalNamespaceSql({ name: '$3', path: '$2', plan: '$19::text' })}
+   ${insertPrimaryAddressSql('$4', '$5')},
+   ${insertPersonalNamespaceSql({ name: '$3', path: '$2', plan: '$19::text' })}
    select person.id, place.namespace_id from person left join place on true`,
 );
 
 /** Returns the values in the order of the statement, with column defaults for omitted fields. */
-export function valuesOfUser(user: NewUserColumns, plan: string): readonly unknown[] {
+export function toInsertUserValues(user: NewUserColumns, plan: string): readonly unknown[] {
   const { admin = false, external = false, privateProfile = false, canCreateGroup = true } = user;
   return [
     user.id ?? null,

@@ -9,18 +9,18 @@ import type { Filter } from '@rookery/persistence';
  * whole confirmed public address; administrators by any address, whole or in part. `person` is an alias of users. An
  * empty text matches no user. Source: reference identity-and-import 10.1.
  */
-export function personSearch(
+export function createUserSearchFilter(
   viewer: Viewer,
-  person: string,
+  userAlias: string,
   addressesOfAdministrators: 'whole' | 'in part' = 'whole',
 ): Filter<string> {
-  const names = [`${person}.name`, `${person}.username`];
+  const names = [`${userAlias}.name`, `${userAlias}.username`];
   return (text, bind) => {
     if (text === '') return false;
     const pattern = bind(likePattern(text));
     if (viewer.isAdmin && addressesOfAdministrators === 'in part')
-      return containsSql([...names, `${person}.email`], pattern);
-    return `(${containsSql(names, pattern)} or ${hasExactAddressSql(viewer, person, bind(text))})`;
+      return containsSql([...names, `${userAlias}.email`], pattern);
+    return `(${containsSql(names, pattern)} or ${hasExactAddressSql(viewer, userAlias, bind(text))})`;
   };
 }
 

@@ -20,7 +20,10 @@ const ANOTHER = statement<{ user: number }, { readonly responsible_id: number }>
 /**
  * Returns the part of an event's data that names the user who is responsible for a bot. It is empty for other actors.
  */
-export async function responsibleData(tx: Tx, actorId: number): Promise<{ readonly responsible_id?: number }> {
+export async function findResponsibleUserEventData(
+  tx: Tx,
+  actorId: number,
+): Promise<{ readonly responsible_id?: number }> {
   const [row] = await tx.run(ANOTHER, { user: actorId });
   return row ? { responsible_id: row.responsible_id } : {};
 }

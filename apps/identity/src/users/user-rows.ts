@@ -4,7 +4,7 @@ import type { Tx } from '@rookery/persistence';
 import type { AvatarChange } from '../avatars/avatars.service';
 import { AvatarsService } from '../avatars/avatars.service';
 import { PersonalNamespacesService } from '../namespaces/personal-namespaces.service';
-import { BotLimits } from './bot-limits';
+import { BotExternalFlagService } from './bot-limits';
 import { UserChangeLog } from './user-change-log';
 import { USERNAME_TAKEN } from './user-rules';
 import { User } from './user.entity';
@@ -18,7 +18,7 @@ export class UserRows {
     private readonly namespaces: PersonalNamespacesService,
     private readonly avatars: AvatarsService,
     private readonly changes: UserChangeLog,
-    private readonly limits: BotLimits,
+    private readonly limits: BotExternalFlagService,
   ) {}
 
   /** Renames a user and the personal namespace. Errors: Conflict for a taken username. */

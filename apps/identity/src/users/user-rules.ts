@@ -1,6 +1,6 @@
-import { isLongerThan, lengthProblems, problemsByField } from '@rookery/kernel';
+import { isLongerThan, lengthProblems, keepFieldsWithProblems } from '@rookery/kernel';
 import type { AvatarChange } from '../avatars/avatars.service';
-import { problemsOfPicture } from '../avatars/picture';
+import { avatarPictureProblems } from '../avatars/picture';
 import { topLevelPathProblems } from '../namespaces/paths/path-rules';
 import { asProperties } from '@rookery/persistence';
 import type { RowOf } from '@rookery/persistence';
@@ -53,13 +53,13 @@ function emailAddressProblems(address: string): string[] {
 export function problemsOfUser(person: Partial<NewUser>): Record<string, string[]> {
   const { email, name, username, password } = person;
   const isShort = password !== undefined && !isLongerThan(password, MIN_PASSWORD_LENGTH - 1);
-  return problemsByField({
+  return keepFieldsWithProblems({
     email: email === undefined ? [] : emailAddressProblems(email),
     name: name === undefined ? [] : [...blankProblems(name), ...maxLengthProblems(name)],
     username: username === undefined ? [] : topLevelPathProblems(username),
     password: isShort ? [`is too short (minimum is ${MIN_PASSWORD_LENGTH} characters)`] : [],
     ...Object.fromEntries(PROFILE_TEXTS.map((field) => [field, maxLengthProblems(person[field] ?? '')])),
-    avatar: person.avatar ? problemsOfPicture(person.avatar) : [],
+    avatar: person.avatar ? avatarPictureProblems(person.avatar) : [],
   });
 }
 

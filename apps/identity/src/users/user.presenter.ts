@@ -3,7 +3,7 @@ import { PLANS, USER_STATES } from '@rookery/kernel';
 import {
   bool,
   day,
-  shownFields,
+  definePresenterFields,
   instant,
   int,
   list,
@@ -54,7 +54,7 @@ const profileTextField = (
 const showsProfile = (user: UserRow, _: undefined, { viewer }: PresentContext): boolean =>
   !user.private_profile || viewer.isAdmin || viewer.userId === user.id;
 
-const publicFields = shownFields<UserRow>()({
+const publicFields = definePresenterFields<UserRow>()({
   created_at: [nullable(instant), (user) => user.created_at, { when: showsProfile }],
   bio: profileTextField('bio'),
   bot: [bool, (user) => user.kind === 'project_bot' || user.kind === 'service_account'],
@@ -79,7 +79,7 @@ const publicFields = shownFields<UserRow>()({
   local_time: [nullable(text), () => null],
 });
 
-const privateFields = shownFields<UserRow>()({
+const privateFields = definePresenterFields<UserRow>()({
   last_sign_in_at: [nullable(instant), (user) => user.last_sign_in_at],
   confirmed_at: [nullable(instant), (user) => user.confirmed_at],
   last_activity_on: [nullable(day), (user) => user.last_activity_on],
@@ -103,7 +103,7 @@ const privateFields = shownFields<UserRow>()({
   extra_shared_runners_minutes_limit: [nullable(int), () => null],
 });
 
-const administratorFields = shownFields<UserRow>()({
+const administratorFields = definePresenterFields<UserRow>()({
   is_admin: [bool, (user) => user.admin],
   note: [nullable(text), (user) => user.note],
   namespace_id: [nullable(int), (user) => user.namespace_id],
@@ -118,7 +118,7 @@ const administratorFields = shownFields<UserRow>()({
   trial: [bool, () => false],
 });
 
-const askedFields = shownFields<UserRow>()({
+const askedFields = definePresenterFields<UserRow>()({
   custom_attributes: [
     list(object({ key: text, value: text })),
     (user) => [...(user.custom_attributes ?? [])],

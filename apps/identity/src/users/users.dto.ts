@@ -1,7 +1,7 @@
 import { AtLeastOneOf, Flag, Hash, Instant, Int, OneOf, Search, Text } from '@rookery/api-v4';
 import type { UploadedFile } from '@rookery/api-v4';
 import type { ExactInput } from '@rookery/kernel';
-import { AvatarUpload } from '../avatars/avatars.dto';
+import { AvatarUploadField } from '../avatars/avatars.dto';
 import type { UserChange } from './changing/user-changes.service';
 import type { NewUser } from './user-rules';
 import type { UserFilters } from './users.queries';
@@ -74,7 +74,7 @@ class SharedUserFields {
   @Int({ optional: true }) theme_id?: number;
   @Int({ optional: true }) color_scheme_id?: number;
   @Flag({ optional: true }) view_diffs_file_by_file?: boolean;
-  @AvatarUpload() avatar?: UploadedFile | null;
+  @AvatarUploadField() avatar?: UploadedFile | null;
 }
 
 /** Alternatives to a password. They are required in place of one and have no other effect. */
@@ -113,5 +113,5 @@ export class UpdateUser
 }
 
 export class UpdateOwnAvatar {
-  @AvatarUpload() avatar?: UploadedFile | null;
+  @AvatarUploadField() avatar?: UploadedFile | null;
 }

@@ -6,13 +6,13 @@ import { NamespacesModule } from '../namespaces/namespaces.module';
 import { AddressesService } from './addresses/addresses.service';
 import { Email } from './addresses/email.entity';
 import { UnconfirmedAddressesJob } from './addresses/unconfirmed-addresses.job';
-import { BotLimits } from './bot-limits';
+import { BotExternalFlagService } from './bot-limits';
 import { GhostUser } from './ghost-user';
 import { UserChangesController } from './changing/user-changes.controller';
 import { UserChangesService } from './changing/user-changes.service';
 import { UserMembershipsController } from './memberships/user-memberships.controller';
 import { UserMembershipsQueries } from './memberships/user-memberships.queries';
-import { Administrators } from './states/administrators';
+import { LastAdministratorCheck } from './states/administrators';
 import { UserStatesController } from './states/user-states.controller';
 import { UserStatesService } from './states/user-states.service';
 import { UserChangeLog } from './user-change-log';
@@ -33,23 +33,23 @@ import { UsersService } from './users.service';
     UserChangesService,
     UserChangeLog,
     UserRows,
-    BotLimits,
+    BotExternalFlagService,
     GhostUser,
     UnconfirmedAddressesJob,
     AddressesService,
     UserStatesService,
-    Administrators,
+    LastAdministratorCheck,
     UserMembershipsQueries,
   ],
   exports: [
-    BotLimits,
+    BotExternalFlagService,
     GhostUser,
     UsersQueries,
     UsersService,
     UserRows,
     UserChangeLog,
     AddressesService,
-    Administrators,
+    LastAdministratorCheck,
   ],
 })
 export class UsersModule {}

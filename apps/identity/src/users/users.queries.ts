@@ -3,9 +3,9 @@ import type { Page, PageRequest, Viewer } from '@rookery/kernel';
 import { Database, filter, ListQuery, prepareStatement } from '@rookery/persistence';
 import type { Filters } from '@rookery/persistence';
 import { customAttributesFilter, customAttributesSql } from '../custom-attributes/custom-attributes-sql';
-import { knownUserSql } from './bot-home';
+import { isUserVisibleSql } from './bot-home';
 import { BOTS } from './bot-limits';
-import { personSearch } from './person-search';
+import { createUserSearchFilter } from './person-search';
 import type { UserSummary, UserRow } from './user.entity';
 
 /** Filters of the list of users. Source: reference identity-and-import 10.1. */
@@ -39,7 +39,7 @@ const SHOWN = `u.id, u.username, u.name, u.email, u.confirmed_at, u.state, u.kin
   u.last_sign_in_at, u.current_sign_in_at, u.sign_in_count, u.last_activity_on, u.created_at, u.updated_at,
   (select n.id from namespaces n where n.owner_id = u.id) as namespace_id,
   (select n.plan from namespaces n where n.owner_id = u.id) as plan,
-  (select ${userFaceSql('c')} from users c where c.id = u.created_by_id) as created_by,
+  (select ${userSummaryJsonSql('c')} from users c where c.id = u.created_by_id) as created_by,
   coalesce((select json_agg(json_build_object('provider', i.provider, 'extern_uid', i.extern_uid) order by i.id)
     from identities i where i.user_id = u.id), '[]') as identities`;
 
@@ -52,7 +52,7 @@ const ONE_WITH_ATTRIBUTES = prepareStatement(
 );
 
 /** SQL: the fields of a summary as one JSON value. `alias` is the alias of a row of users. */
-export function userFaceSql(alias: string): string {
+export function userSummaryJsonSql(alias: string): string {
   return `json_build_object('id', ${alias}.id, 'username', ${alias}.username, 'name', ${alias}.name, 'state', ${alias}.state,
     'avatar_url', ${alias}.avatar_url, 'public_email', ${alias}.public_email)`;
 }
@@ -73,7 +73,7 @@ export class UsersQueries {
     const list = new ListQuery<{ id: number }>({ name: 'users', from: 'users u', columns: 'u.id' });
     const isKnown = await list
       .where((bind) => `u.id = ${bind(user.id)}`)
-      .where((bind) => knownUserSql(viewer, bind))
+      .where((bind) => isUserVisibleSql(viewer, bind))
       .readOne(this.db);
     return isKnown ? user : null;
   }
@@ -141,9 +141,9 @@ export class UsersQueries {
 function usersQuery(viewer: Viewer, params: UserFilters): ListQuery<UserRow> {
   const columns = viewer.isAdmin && params.with_custom_attributes ? `${SHOWN}${ATTRIBUTES}` : SHOWN;
   return new ListQuery<UserRow>({ name: 'users', from: 'users u', columns })
-    .narrow({ ...FILTERS, search: personSearch(viewer, 'u') }, params)
+    .narrow({ ...FILTERS, search: createUserSearchFilter(viewer, 'u') }, params)
     .narrow(viewer.isAdmin ? FILTERS_OF_ADMINISTRATORS : {}, params)
-    .where((bind) => knownUserSql(viewer, bind));
+    .where((bind) => isUserVisibleSql(viewer, bind));
 }
 
 const FILTERS: Filters<UserFilters> = {

@@ -9,7 +9,7 @@ import { TAKEN } from '../namespaces/paths/path-rules';
 import { PersonalNamespacesService } from '../namespaces/personal-namespaces.service';
 import { AddressesService } from './addresses/addresses.service';
 import { isExternal } from './bot-limits';
-import { INSERT_USER, valuesOfUser } from './new-user';
+import { INSERT_USER, toInsertUserValues } from './new-user';
 import type { InsertedUser } from './new-user';
 import { hashPassword } from './passwords';
 import { UserRows } from './user-rows';
@@ -50,7 +50,7 @@ export class UsersService {
         return this.insertUser(tx, person, { digest, createdBy: viewer.userId });
       });
     } catch (error) {
-      throw asNameConflict(error);
+      throw toUserConflictError(error);
     }
   }
 
@@ -69,7 +69,7 @@ export class UsersService {
       ...{ username: person.username, name: person.name, email: person.email, kind, confirmedAt, createdAt: now },
       ...{ passwordDigest: options.digest, createdById: options.createdBy },
     };
-    const [made] = await tx.prepared<InsertedUser>(INSERT_USER, valuesOfUser(user, this.namespaces.defaultPlan));
+    const [made] = await tx.prepared<InsertedUser>(INSERT_USER, toInsertUserValues(user, this.namespaces.defaultPlan));
     const { id, namespace_id: namespaceId } = made!;
     if (person.extern_uid && person.provider) {
       await tx.manager.insert(Identity, { userId: id, provider: person.provider, externUid: person.extern_uid });
@@ -101,7 +101,7 @@ function foreignAddressProblems(person: NewUser): Record<string, string[]> {
  * Converts a unique violation to the API error. Other errors are returned unchanged. Source: reference
  * identity-and-import 10.1.
  */
-export function asNameConflict(error: unknown): unknown {
+export function toUserConflictError(error: unknown): unknown {
   if (violatesConstraint(error, 'uq_emails_email')) return new Conflict(EMAIL_TAKEN);
   if (violatesConstraint(error, 'uq_users_username') || violatesConstraint(error, 'uq_namespaces_full_path'))
     return new Conflict(USERNAME_TAKEN);

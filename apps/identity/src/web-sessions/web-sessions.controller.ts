@@ -1,6 +1,6 @@
 import { Controller } from '@nestjs/common';
 import type { InternalRequest } from '@rookery/api-v4';
-import { Internal } from '@rookery/api-v4';
+import { InternalRoute } from '@rookery/api-v4';
 import type {
   CheckWebSessionAnswer,
   EndWebSessionAnswer,
@@ -18,24 +18,24 @@ const textOrNull = (value: unknown): string | null => (typeof value === 'string'
 export class WebSessionsController {
   constructor(private readonly sessions: WebSessionsService) {}
 
-  @Internal('POST', INTERNAL_PATHS.startWebSession, INTERNAL_CALLERS.startWebSession)
+  @InternalRoute('POST', INTERNAL_PATHS.startWebSession, INTERNAL_CALLERS.startWebSession)
   async start({ body }: InternalRequest): Promise<StartWebSessionAnswer> {
     const { id, digest, ip, user_agent: userAgent } = body;
     const asked = { id: readText(id), digest: readText(digest), ip: textOrNull(ip), user_agent: textOrNull(userAgent) };
     return { is_started: await this.sessions.startSession(asked) };
   }
 
-  @Internal('POST', INTERNAL_PATHS.checkWebSession, INTERNAL_CALLERS.checkWebSession)
+  @InternalRoute('POST', INTERNAL_PATHS.checkWebSession, INTERNAL_CALLERS.checkWebSession)
   async check({ body }: InternalRequest): Promise<CheckWebSessionAnswer> {
     return { is_live: await this.sessions.isLive(readText(body['id']), textOrNull(body['ip'])) };
   }
 
-  @Internal('POST', INTERNAL_PATHS.listWebSessions, INTERNAL_CALLERS.listWebSessions)
+  @InternalRoute('POST', INTERNAL_PATHS.listWebSessions, INTERNAL_CALLERS.listWebSessions)
   async list({ body }: InternalRequest): Promise<ListWebSessionsAnswer> {
     return { sessions: await this.sessions.list(readText(body['id'])) };
   }
 
-  @Internal('POST', INTERNAL_PATHS.endWebSession, INTERNAL_CALLERS.endWebSession)
+  @InternalRoute('POST', INTERNAL_PATHS.endWebSession, INTERNAL_CALLERS.endWebSession)
   async end({ body }: InternalRequest): Promise<EndWebSessionAnswer> {
     return { is_permitted: await this.sessions.endSession(readText(body['id']), readText(body['ended_id'])) };
   }

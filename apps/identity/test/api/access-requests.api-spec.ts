@@ -1,4 +1,10 @@
-import { makeViewer, foreignId, paging, parameterEncodings, requestOf } from '@rookery/testing';
+import {
+  makeViewer,
+  registerForeignParentTests,
+  registerListPagingTests,
+  registerParameterEncodingTests,
+  requestOf,
+} from '@rookery/testing';
 import { startIdentity } from '../support/app';
 import type { IdentityApp, Person } from '../support/app';
 
@@ -175,7 +181,7 @@ describe.each(['group', 'project'] as const)('access requests of a %s', (kind) =
   });
 
   describe('approval', () => {
-    parameterEncodings({
+    registerParameterEncodingTests({
       app: () => identity.app,
       to: async () => {
         const [source, bob] = [await createGroupOrProject(kind), await createPerson()];
@@ -210,7 +216,7 @@ describe.each(['group', 'project'] as const)('access requests of a %s', (kind) =
     });
   });
 
-  foreignId({
+  registerForeignParentTests({
     app: () => identity.app,
     viewer: () => makeViewer({ userId: ada.id, username: 'ada' }),
     requests: async () => {
@@ -233,7 +239,7 @@ describe.each(['group', 'project'] as const)('access requests of a %s', (kind) =
       source = await createGroupOrProject(kind);
       for (let i = 0; i < 5; i++) await (await createPerson()).client.post(source.base).expect(201);
     });
-    paging(() => ({
+    registerListPagingTests(() => ({
       app: identity.app,
       viewer: makeViewer({ userId: ada.id, username: 'ada' }),
       path: source.base,

@@ -1,12 +1,12 @@
 import {
   anonymousViewer,
   makeViewer,
-  foreignId,
-  paging,
-  parameterEncodings,
-  refusalOrder,
+  registerForeignParentTests,
+  registerListPagingTests,
+  registerParameterEncodingTests,
+  registerRefusalOrderTests,
   requestOf,
-  visibility,
+  registerVisibilityTests,
 } from '@rookery/testing';
 import type { Response } from 'supertest';
 import { FakeCollaboration } from '../support/fake-collaboration';
@@ -151,7 +151,7 @@ describe.each<[Kind, string]>([
       source = await createGroupOrProject(kind);
       for (const name of ['one', 'two', 'One', 'one', 'three']) await addBadge(source, { name });
     });
-    paging(() => ({
+    registerListPagingTests(() => ({
       app: identity.app,
       viewer: viewerOf(ada),
       path: `${source.path}/badges`,
@@ -178,7 +178,7 @@ describe.each<[Kind, string]>([
       for (const role of Object.keys(LEVELS)) people[role] = await identity.person(`${role}-of-${kind}`);
     });
 
-    visibility({
+    registerVisibilityTests({
       app: () => identity.app,
       from: async (level, standing) => {
         const home = kind === 'project' ? await createGroupOrProject('group', { visibility: level }) : null;
@@ -228,17 +228,17 @@ describe.each<[Kind, string]>([
       };
     };
     describe('add', () =>
-      refusalOrder(
+      registerRefusalOrderTests(
         () => identity.app,
         endpoint('POST', () => '', ''),
       ));
     describe('change', () =>
-      refusalOrder(
+      registerRefusalOrderTests(
         () => identity.app,
         endpoint('PUT', (id) => `/${id}`, 'link_url'),
       ));
     describe('preview', () =>
-      refusalOrder(
+      registerRefusalOrderTests(
         () => identity.app,
         endpoint('GET', () => '/render', ''),
       ));
@@ -272,7 +272,7 @@ describe.each<[Kind, string]>([
       [source, owner] = [await createGroupOrProject(kind), await createGroupOrProject(kind)];
       other = await addBadge(owner);
     });
-    foreignId({
+    registerForeignParentTests({
       app: () => identity.app,
       viewer: () => viewerOf(ada),
       requests: () => [
@@ -290,7 +290,7 @@ describe.each<[Kind, string]>([
     beforeAll(async () => {
       source = await createGroupOrProject(kind);
     });
-    parameterEncodings({
+    registerParameterEncodingTests({
       app: () => identity.app,
       to: () => ({
         viewer: viewerOf(ada),

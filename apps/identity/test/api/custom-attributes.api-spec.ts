@@ -1,4 +1,4 @@
-import { anonymousViewer, makeViewer, parameterEncodings, requestOf } from '@rookery/testing';
+import { anonymousViewer, makeViewer, registerParameterEncodingTests, requestOf } from '@rookery/testing';
 import { ListQuery } from '@rookery/persistence';
 import { customAttributesFilter, customAttributesSql } from '../../src/custom-attributes/custom-attributes-sql';
 import { startIdentity } from '../support/app';
@@ -131,7 +131,7 @@ describe.each(['user', 'group', 'project'] as const)('custom attributes of a %s'
     expect(response.status).toBe(200);
   });
 
-  parameterEncodings({
+  registerParameterEncodingTests({
     app: () => identity.app,
     to: (encoding) => ({
       viewer: admin,

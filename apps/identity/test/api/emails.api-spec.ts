@@ -1,9 +1,18 @@
 import { randomUUID } from 'node:crypto';
 import { INTERNAL_PATHS } from '@rookery/contracts';
 import type { NotificationEmailAnswer } from '@rookery/contracts';
-import { anonymousViewer, makeViewer, paging, parameterEncodings, requestOf } from '@rookery/testing';
+import {
+  anonymousViewer,
+  makeViewer,
+  registerListPagingTests,
+  registerParameterEncodingTests,
+  requestOf,
+} from '@rookery/testing';
 import { ContextSigningKeys } from '@rookery/platform';
-import { confirmationKeys, confirmationToken } from '../../src/emails/confirming/confirmation-token';
+import {
+  deriveEmailConfirmationKeys,
+  computeEmailConfirmationToken,
+} from '../../src/emails/confirming/confirmation-token';
 import type { Confirmable } from '../../src/emails/confirming/confirmation-token';
 import { confirmationsOf, mailFacts, newestLink } from '../support/account-mails';
 import { UnconfirmedAddressesJob } from '../../src/users/addresses/unconfirmed-addresses.job';
@@ -179,7 +188,7 @@ describe('POST /user/emails', () => {
     expect(counted).toEqual([]);
   });
 
-  parameterEncodings({
+  registerParameterEncodingTests({
     app: () => identity.app,
     to: () => ({
       viewer: makeViewer({ userId: bob.id, username: 'bob' }),
@@ -248,7 +257,7 @@ describe('reading and deleting', () => {
       pat = await identity.person('pat');
       for (let count = 0; count < 5; count += 1) await addEmail(pat);
     });
-    paging(() => ({
+    registerListPagingTests(() => ({
       app: identity.app,
       viewer: makeViewer({ userId: pat.id, username: 'pat' }),
       path: '/api/v4/user/emails',
@@ -388,7 +397,7 @@ describe('/users/:id/emails', () => {
       quin = await identity.person('quin');
       for (let count = 0; count < 5; count += 1) await addEmail(quin);
     });
-    paging(() => ({
+    registerListPagingTests(() => ({
       app: identity.app,
       viewer: makeViewer({ userId: 1, username: 'root', isAdmin: true }),
       path: `/api/v4/users/${quin.id}/emails`,
@@ -396,7 +405,7 @@ describe('/users/:id/emails', () => {
     }));
   });
 
-  parameterEncodings({
+  registerParameterEncodingTests({
     app: () => identity.app,
     to: () => ({
       viewer: makeViewer({ userId: 1, username: 'root', isAdmin: true }),
@@ -463,7 +472,10 @@ describe('GET //users/confirmation', () => {
       `select id, email, confirmation_requested_at from emails where id = $1`,
       [email.id],
     );
-    const token = confirmationToken(asked!, confirmationKeys(identity.app.get(ContextSigningKeys))[0]);
+    const token = computeEmailConfirmationToken(
+      asked!,
+      deriveEmailConfirmationKeys(identity.app.get(ContextSigningKeys))[0],
+    );
     const { status, body } = await follow('/users/confirmation').query({ confirmation_token: token });
     expect([status, body]).toEqual([400, { message: '400 Bad request - Confirmation token has expired' }]);
   });

@@ -1,4 +1,10 @@
-import { makeViewer, anonymousViewer, paging, parameterEncodings, refusalOrder } from '@rookery/testing';
+import {
+  makeViewer,
+  anonymousViewer,
+  registerListPagingTests,
+  registerParameterEncodingTests,
+  registerRefusalOrderTests,
+} from '@rookery/testing';
 import { maker } from '../support/groups-and-projects';
 import type { MadeGroup } from '../support/groups-and-projects';
 import { startIdentity } from '../support/app';
@@ -247,7 +253,7 @@ describe('POST /groups/:id/transfer', () => {
     ]);
   });
 
-  refusalOrder(
+  registerRefusalOrderTests(
     () => identity.app,
     async () => {
       const [own, target] = [await group(ada), await group(ada)];
@@ -267,7 +273,7 @@ describe('POST /groups/:id/transfer', () => {
     },
   );
 
-  parameterEncodings({
+  registerParameterEncodingTests({
     app: () => identity.app,
     to: async () => {
       const [own, target] = [await group(ada), await group(ada, { name: 'Same target' })];
@@ -344,7 +350,7 @@ describe('GET /groups/:id/transfer_locations', () => {
     expect((await ask(ada.client, open.id))[0]).toBe(200);
   });
 
-  paging(() => ({
+  registerListPagingTests(() => ({
     app: identity.app,
     viewer: makeViewer({ userId: lena.id, username: 'lena' }),
     path: `/api/v4/groups/${child.id}/transfer_locations`,

@@ -1,4 +1,4 @@
-import { makeViewer, paging, visibility } from '@rookery/testing';
+import { makeViewer, registerListPagingTests, registerVisibilityTests } from '@rookery/testing';
 import { inDays, maker } from '../support/groups-and-projects';
 import type { MadeGroup, MadeProject } from '../support/groups-and-projects';
 import { startIdentity } from '../support/app';
@@ -183,7 +183,7 @@ describe('GET /groups/:id/projects', () => {
     }
   });
 
-  visibility({
+  registerVisibilityTests({
     app: () => identity.app,
     from: async (level, standing) => {
       const { id } = await group(ada, { visibility: level });
@@ -191,7 +191,7 @@ describe('GET /groups/:id/projects', () => {
     },
   });
 
-  paging(() => ({
+  registerListPagingTests(() => ({
     app: identity.app,
     viewer: makeViewer({ userId: ada.id, username: 'ada' }),
     path: `/api/v4/groups/${home.id}/projects`,
@@ -230,7 +230,7 @@ describe('GET /groups/:id/projects/shared', () => {
     expect(simple[0]).not.toHaveProperty('permissions');
   });
 
-  visibility({
+  registerVisibilityTests({
     app: () => identity.app,
     from: async (level, standing) => {
       const { id } = await group(ada, { visibility: level });
@@ -243,7 +243,7 @@ describe('GET /groups/:id/projects/shared', () => {
     many = await group(ada);
     for (const _ of Array(5)) await shareProject((await project(ada)).id, many.id);
   });
-  paging(() => ({
+  registerListPagingTests(() => ({
     app: identity.app,
     viewer: makeViewer({ userId: ada.id, username: 'ada' }),
     path: `/api/v4/groups/${many.id}/projects/shared`,

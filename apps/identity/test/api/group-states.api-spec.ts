@@ -1,4 +1,4 @@
-import { makeViewer, anonymousViewer, refusalOrder } from '@rookery/testing';
+import { makeViewer, anonymousViewer, registerRefusalOrderTests } from '@rookery/testing';
 import type { Test } from 'supertest';
 import { DropIpRestrictionRanges1767225600041 } from '../../src/migrations/1767225600041-drop-ip-restriction-ranges';
 import { inDays, maker } from '../support/groups-and-projects';
@@ -190,7 +190,7 @@ describe('POST /groups/:id/tokens/revoke', () => {
     expect((await revoke(top, token, identity.root)).status).toBe(200);
   });
 
-  refusalOrder(
+  registerRefusalOrderTests(
     () => identity.app,
     async () => {
       const own = await group(ada);

@@ -1,5 +1,5 @@
 import type { Agent } from 'supertest';
-import { makeViewer, paging } from '@rookery/testing';
+import { makeViewer, registerListPagingTests } from '@rookery/testing';
 import { inDays } from '../support/groups-and-projects';
 import { startIdentity } from '../support/app';
 import type { IdentityApp, Person } from '../support/app';
@@ -412,7 +412,7 @@ describe('GET /groups', () => {
     });
   });
 
-  paging(() => ({
+  registerListPagingTests(() => ({
     app: identity.app,
     viewer: makeViewer({ userId: lena.id, username: 'lena' }),
     path: '/api/v4/groups',

@@ -1,4 +1,4 @@
-import { makeViewer, paging } from '@rookery/testing';
+import { makeViewer, registerListPagingTests } from '@rookery/testing';
 import { startIdentity } from '../support/app';
 import type { IdentityApp, Person } from '../support/app';
 
@@ -115,7 +115,12 @@ describe('users of a project', () => {
         await ada.client.post(`/api/v4/projects/${id}/members`).send({ user_id: userId, access_level: 20 }).expect(201);
       }
     });
-    paging(() => ({ app: identity.app, viewer: makeViewer({ userId: ada.id, username: 'ada' }), path, rows: 5 }));
+    registerListPagingTests(() => ({
+      app: identity.app,
+      viewer: makeViewer({ userId: ada.id, username: 'ada' }),
+      path,
+      rows: 5,
+    }));
   });
 
   it('are hidden with their project', async () => {

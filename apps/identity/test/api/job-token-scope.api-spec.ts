@@ -1,4 +1,4 @@
-import { makeViewer, paging } from '@rookery/testing';
+import { makeViewer, registerListPagingTests } from '@rookery/testing';
 import { startIdentity } from '../support/app';
 import type { IdentityApp, Person } from '../support/app';
 import { maker } from '../support/groups-and-projects';
@@ -153,7 +153,7 @@ describe('pages of both lists', () => {
   });
 
   describe.each(['allowlist', 'groups_allowlist'])('%s', (list) => {
-    paging(() => ({
+    registerListPagingTests(() => ({
       app: identity.app,
       viewer: makeViewer({ userId: ada.id, username: 'ada' }),
       path: `${scopePath()}/${list}`,

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { Work } from '@rookery/persistence';
-import { idempotentWrites } from '@rookery/testing';
+import { registerIdempotentWriteTests } from '@rookery/testing';
 import type { Agent } from 'supertest';
 import { startIdentity } from '../support/app';
 import type { IdentityApp, Person } from '../support/app';
@@ -21,7 +21,7 @@ const countRows = async (table: string): Promise<number> => {
 };
 const asAdministrator = (): Agent => identity.as({ userId: owner.id, username: 'owner', isAdmin: true });
 
-idempotentWrites('POST /users', {
+registerIdempotentWriteTests('POST /users', {
   caller: () => identity.root,
   stranger: asAdministrator,
   database: () => identity.db,
@@ -35,7 +35,7 @@ idempotentWrites('POST /users', {
   refused: { username: 'root', name: 'x', email: 'x@example.com', password: 'correct horse' },
 });
 
-idempotentWrites('POST /users/:id/personal_access_tokens', {
+registerIdempotentWriteTests('POST /users/:id/personal_access_tokens', {
   caller: () => identity.root,
   stranger: asAdministrator,
   database: () => identity.db,

@@ -1,4 +1,4 @@
-import { makeViewer, paging } from '@rookery/testing';
+import { makeViewer, registerListPagingTests } from '@rookery/testing';
 import { maker } from '../support/groups-and-projects';
 import type { MadeGroup } from '../support/groups-and-projects';
 import { startIdentity } from '../support/app';
@@ -56,6 +56,11 @@ describe.each([
         await (list === 'invited_groups' ? inviteGroup(one, center) : inviteGroup(center, one));
       }
     });
-    paging(() => ({ app: identity.app, viewer: makeViewer({ userId: ada.id, username: 'ada' }), path, rows: 5 }));
+    registerListPagingTests(() => ({
+      app: identity.app,
+      viewer: makeViewer({ userId: ada.id, username: 'ada' }),
+      path,
+      rows: 5,
+    }));
   });
 });

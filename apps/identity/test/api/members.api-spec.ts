@@ -1,5 +1,5 @@
-import { makeViewer, paging } from '@rookery/testing';
-import { ExpiryJob } from '../../src/members/expiry.job';
+import { makeViewer, registerListPagingTests } from '@rookery/testing';
+import { MembershipExpiryJob } from '../../src/members/expiry.job';
 import { startIdentity } from '../support/app';
 import type { IdentityApp, Person } from '../support/app';
 
@@ -241,7 +241,7 @@ describe('lists', () => {
     if (all === '') expect(await find({ skip_users: `${ada.id}` })).toEqual(['m-one', 'm-two', 'm-three', 'm-four']);
   });
   describe.each(['', '/all'])('members%s', (all) => {
-    paging(() => ({
+    registerListPagingTests(() => ({
       app: identity.app,
       viewer: makeViewer({ userId: ada.id, username: 'ada' }),
       path: `${source.base}${all}`,
@@ -358,13 +358,13 @@ describe('rules', () => {
       `update members set expires_on = expires_on - 1 where source_type = 'namespace' and source_id = $1 and user_id = $2`,
       [source.id, bob.id],
     );
-    await identity.app.get(ExpiryJob).run();
+    await identity.app.get(MembershipExpiryJob).run();
     const [row] = await identity.db.query<{ count: number }>(
       `select count(*)::int as count from members where source_type = 'namespace' and source_id = $1 and user_id = $2`,
       [source.id, bob.id],
     );
     expect(row!.count).toBe(0);
-    const events = await identity.db.query<{ text: string }>(`select o::text as text from outbox o`);
+    const events = await identity.db.query<{ text: string }>(`select o::text from outbox o`);
     expect(events.some(({ text }) => text.includes('expired'))).toBe(true);
   });
 });

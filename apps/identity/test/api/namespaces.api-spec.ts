@@ -1,4 +1,4 @@
-import { makeViewer, paging, parameterEncodings } from '@rookery/testing';
+import { makeViewer, registerListPagingTests, registerParameterEncodingTests } from '@rookery/testing';
 import { SeatCountsJob } from '../../src/namespaces/plans/seat-counts.job';
 import { inDays, maker } from '../support/groups-and-projects';
 import type { MadeGroup } from '../support/groups-and-projects';
@@ -223,7 +223,7 @@ describe('GET /namespaces', () => {
     expect(below.parent_id).toBe(mine.id);
   });
 
-  paging(() => ({
+  registerListPagingTests(() => ({
     app: identity.app,
     viewer: makeViewer({ userId: lena.id, username: 'lena' }),
     path: '/api/v4/namespaces',
@@ -357,7 +357,7 @@ describe('PUT /namespaces/:id', () => {
     ]);
   });
 
-  parameterEncodings({
+  registerParameterEncodingTests({
     app: () => identity.app,
     to: async () => {
       const { id } = await group(ada);

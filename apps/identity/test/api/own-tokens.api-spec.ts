@@ -1,4 +1,4 @@
-import { makeViewer, linksOf, parameterEncodings } from '@rookery/testing';
+import { makeViewer, linksOf, registerParameterEncodingTests } from '@rookery/testing';
 import { inDays, maker } from '../support/groups-and-projects';
 import { startIdentity } from '../support/app';
 import type { IdentityApp, Person } from '../support/app';
@@ -40,7 +40,7 @@ describe('POST /user/personal_access_tokens', () => {
     });
   });
 
-  parameterEncodings({
+  registerParameterEncodingTests({
     app: () => identity.app,
     to: () => ({
       viewer: makeViewer({ userId: ada.id, username: ada.username }),

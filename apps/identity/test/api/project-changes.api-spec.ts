@@ -1,4 +1,9 @@
-import { anonymousViewer, makeViewer, parameterEncodings, refusalOrder } from '@rookery/testing';
+import {
+  anonymousViewer,
+  makeViewer,
+  registerParameterEncodingTests,
+  registerRefusalOrderTests,
+} from '@rookery/testing';
 import { maker } from '../support/groups-and-projects';
 import type { MadeProject } from '../support/groups-and-projects';
 import { startIdentity } from '../support/app';
@@ -193,7 +198,7 @@ describe('POST /projects/user/:user_id', () => {
     expect(await make(999_999, { name: 'x' })).toMatchObject({ status: 404, body: { message: '404 User Not Found' } });
   });
 
-  parameterEncodings({
+  registerParameterEncodingTests({
     app: () => identity.app,
     to: () => ({
       viewer: makeViewer({ userId: 1, username: 'root', isAdmin: true }),
@@ -274,7 +279,7 @@ describe('PUT /projects/:id', () => {
     });
   });
 
-  refusalOrder(
+  registerRefusalOrderTests(
     () => identity.app,
     async () => {
       const [made, reader] = [await project(ada), await person()];
@@ -292,7 +297,7 @@ describe('PUT /projects/:id', () => {
     },
   );
 
-  parameterEncodings({
+  registerParameterEncodingTests({
     app: () => identity.app,
     to: async () => ({
       viewer: makeViewer({ userId: ada.id, username: 'ada' }),

@@ -1,4 +1,4 @@
-import { visibility } from '@rookery/testing';
+import { registerVisibilityTests } from '@rookery/testing';
 import { inDays, maker } from '../support/groups-and-projects';
 import type { MadeGroup } from '../support/groups-and-projects';
 import { startIdentity } from '../support/app';
@@ -221,7 +221,7 @@ describe('GET /projects/:id', () => {
       });
     });
 
-    it('counts the level by an invited group as group access', async () => {
+    it('counts the level by an invited group access', async () => {
       const [eve, mia] = [await person(), await person()];
       const of = async (who: Person) => (await fetchProject(id, who.client)).permissions;
       expect(await of(eve)).toEqual({ project_access: null, group_access: null });
@@ -310,7 +310,7 @@ describe('GET /projects/:id', () => {
     await ada.client.head(`/api/v4/projects/${id}`).expect(200);
   });
 
-  visibility({
+  registerVisibilityTests({
     app: () => identity.app,
     from: async (level, standing) => {
       const { id } = await project(ada, { visibility: level });

@@ -1,4 +1,9 @@
-import { anonymousViewer, makeViewer, parameterEncodings, refusalOrder } from '@rookery/testing';
+import {
+  anonymousViewer,
+  makeViewer,
+  registerParameterEncodingTests,
+  registerRefusalOrderTests,
+} from '@rookery/testing';
 import { maker } from '../support/groups-and-projects';
 import type { MadeProject } from '../support/groups-and-projects';
 import { startIdentity } from '../support/app';
@@ -279,7 +284,7 @@ describe('POST /projects/:id/fork', () => {
     await postFork(bob, id, { namespace_id: 9_007_199_254_740_991 }).expect(404);
   });
 
-  parameterEncodings({
+  registerParameterEncodingTests({
     app: () => identity.app,
     to: async (encoding) => {
       const { id } = await createPublicProject();
@@ -296,7 +301,7 @@ describe('POST /projects/:id/fork', () => {
     expected: ['private', true],
   });
 
-  refusalOrder(
+  registerRefusalOrderTests(
     () => identity.app,
     async () => ({
       method: 'POST',

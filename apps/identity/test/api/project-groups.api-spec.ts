@@ -1,4 +1,4 @@
-import { makeViewer, paging, visibility } from '@rookery/testing';
+import { makeViewer, registerListPagingTests, registerVisibilityTests } from '@rookery/testing';
 import { inDays, maker } from '../support/groups-and-projects';
 import type { MadeGroup, MadeProject } from '../support/groups-and-projects';
 import { startIdentity } from '../support/app';
@@ -91,7 +91,7 @@ describe('GET /projects/:id/groups', () => {
     expect(idsOf((await bob.client.get(`/api/v4/projects/${inside.id}/groups`)).body)).toEqual([hidden.id]);
   });
 
-  visibility({
+  registerVisibilityTests({
     app: () => identity.app,
     from: async (level, standing) => {
       const { id } = await project(ada, { visibility: level });
@@ -99,7 +99,7 @@ describe('GET /projects/:id/groups', () => {
     },
   });
 
-  paging(() => ({
+  registerListPagingTests(() => ({
     app: identity.app,
     viewer: makeViewer({ userId: bob.id, username: 'bob' }),
     path: `/api/v4/projects/${deep.id}/groups`,

@@ -1,4 +1,4 @@
-import { makeViewer, paging, visibility } from '@rookery/testing';
+import { makeViewer, registerListPagingTests, registerVisibilityTests } from '@rookery/testing';
 import { maker } from '../support/groups-and-projects';
 import type { MadeProject } from '../support/groups-and-projects';
 import { startIdentity } from '../support/app';
@@ -299,7 +299,7 @@ describe('GET /projects/:id/forks', () => {
     });
   });
 
-  visibility({
+  registerVisibilityTests({
     app: () => identity.app,
     from: async (level, standing) => {
       const { id } = await project(ada, { visibility: level });
@@ -307,7 +307,7 @@ describe('GET /projects/:id/forks', () => {
     },
   });
 
-  paging(() => ({
+  registerListPagingTests(() => ({
     app: identity.app,
     viewer: makeViewer({ userId: bob.id, username: 'bob' }),
     path: `/api/v4/projects/${origin.id}/forks`,

@@ -1,4 +1,9 @@
-import { anonymousViewer, makeViewer, parameterEncodings, refusalOrder } from '@rookery/testing';
+import {
+  anonymousViewer,
+  makeViewer,
+  registerParameterEncodingTests,
+  registerRefusalOrderTests,
+} from '@rookery/testing';
 import { maker } from '../support/groups-and-projects';
 import type { MadeGroup, MadeProject } from '../support/groups-and-projects';
 import { startIdentity } from '../support/app';
@@ -173,7 +178,7 @@ describe('PUT /projects/:id/transfer', () => {
       expect((await transferProject(ada, id, namespace)).body).toEqual({ error: 'namespace is invalid' });
   });
 
-  parameterEncodings({
+  registerParameterEncodingTests({
     app: () => identity.app,
     to: async () => {
       const [moved, home] = [await project(ada), await group(ada)];
@@ -189,7 +194,7 @@ describe('PUT /projects/:id/transfer', () => {
     expected: 'group',
   });
 
-  refusalOrder(
+  registerRefusalOrderTests(
     () => identity.app,
     async () => {
       const [moved, reader] = [await project(ada), await person()];

@@ -1,4 +1,4 @@
-import { makeViewer, anonymousViewer, paging, visibility } from '@rookery/testing';
+import { makeViewer, anonymousViewer, registerListPagingTests, registerVisibilityTests } from '@rookery/testing';
 import { maker } from '../support/groups-and-projects';
 import type { MadeProject } from '../support/groups-and-projects';
 import { startIdentity } from '../support/app';
@@ -133,7 +133,7 @@ describe('GET /projects/:id/starrers', () => {
     many = await createPublicProject();
     for (let i = 0; i < 6; i += 1) await (await person()).client.post(`/api/v4/projects/${many.id}/star`).expect(201);
   });
-  paging(() => ({
+  registerListPagingTests(() => ({
     app: identity.app,
     viewer: makeViewer({ userId: ada.id, username: 'ada' }),
     path: `/api/v4/projects/${many.id}/starrers`,
@@ -142,7 +142,7 @@ describe('GET /projects/:id/starrers', () => {
     key: (row) => (row['user'] as { id: number }).id,
   }));
 
-  visibility({
+  registerVisibilityTests({
     app: () => identity.app,
     from: async (level, standing) => {
       const parent = await project(ada, { visibility: level });

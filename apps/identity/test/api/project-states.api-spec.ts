@@ -1,4 +1,4 @@
-import { anonymousViewer, makeViewer, refusalOrder, requestOf } from '@rookery/testing';
+import { anonymousViewer, makeViewer, registerRefusalOrderTests, requestOf } from '@rookery/testing';
 import { inDays, maker } from '../support/groups-and-projects';
 import type { MadeProject } from '../support/groups-and-projects';
 import { startIdentity } from '../support/app';
@@ -239,7 +239,7 @@ describe.each(VERBS)('%s /projects/:id%s', (method, verb, success) => {
 });
 
 describe('the parameter of a deletion', () => {
-  refusalOrder(
+  registerRefusalOrderTests(
     () => identity.app,
     async () => {
       const [made, reader] = [await project(ada), await person()];

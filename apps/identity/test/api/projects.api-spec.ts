@@ -1,4 +1,4 @@
-import { makeViewer, paging, parameterEncodings } from '@rookery/testing';
+import { makeViewer, registerListPagingTests, registerParameterEncodingTests } from '@rookery/testing';
 import { DueRemovalsJob } from '../../src/removal/due-removals.job';
 import { inDays } from '../support/groups-and-projects';
 import { startIdentity } from '../support/app';
@@ -201,7 +201,7 @@ describe('POST /projects', () => {
     expect(answers.map(({ status }) => status).sort()).toEqual([201, 400, 400, 400, 400, 400, 400, 400]);
   });
 
-  parameterEncodings({
+  registerParameterEncodingTests({
     app: () => identity.app,
     to: (encoding) => ({
       viewer: makeViewer({ userId: ada.id, username: 'ada' }),
@@ -389,7 +389,7 @@ describe('GET /projects', () => {
     await lena.client.get(`/api/v4/projects/${ids['direct']}`).expect(404);
   });
 
-  paging(() => ({
+  registerListPagingTests(() => ({
     app: identity.app,
     viewer: makeViewer({ userId: 1, username: 'root', isAdmin: true }),
     path: '/api/v4/projects',

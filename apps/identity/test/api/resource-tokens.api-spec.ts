@@ -2,11 +2,11 @@ import { createHash } from 'node:crypto';
 import {
   makeViewer,
   anonymousViewer,
-  foreignId,
-  paging,
-  parameterEncodings,
-  refusalOrder,
-  visibility,
+  registerForeignParentTests,
+  registerListPagingTests,
+  registerParameterEncodingTests,
+  registerRefusalOrderTests,
+  registerVisibilityTests,
 } from '@rookery/testing';
 import type { Method } from '@rookery/testing';
 import type { Agent } from 'supertest';
@@ -114,7 +114,7 @@ describe.each(['group', 'project'] as const)('access tokens of a %s', (kind) => 
       expect(await give({ expires_at: inDays(0) })).toMatchObject({ active: false, expires_at: inDays(0) });
     });
 
-    parameterEncodings({
+    registerParameterEncodingTests({
       app: () => identity.app,
       to: async () => ({
         viewer: viewerOf(owner),
@@ -227,7 +227,7 @@ describe.each(['group', 'project'] as const)('access tokens of a %s', (kind) => 
       expect((await enough.client.get(listed.base)).body).toHaveLength(6);
     });
 
-    paging(() => ({
+    registerListPagingTests(() => ({
       app: identity.app,
       viewer: viewerOf(owner),
       path: listed.base,
@@ -236,7 +236,7 @@ describe.each(['group', 'project'] as const)('access tokens of a %s', (kind) => 
     }));
   });
 
-  visibility({
+  registerVisibilityTests({
     app: () => identity.app,
     from: async (level, standing) => {
       const where = await createSource[kind]({ visibility: level });
@@ -259,7 +259,7 @@ describe.each(['group', 'project'] as const)('access tokens of a %s', (kind) => 
     ['creating', 'POST', () => '', { name: 'x', scopes: ['api'] }, { name: 'x' }],
     ['rotating', 'POST', (id) => `/${id}/rotate`, {}, { expires_at: 'soon' }],
   ])('%s', (_, method, path, good, bad) => {
-    refusalOrder(
+    registerRefusalOrderTests(
       () => identity.app,
       async () => ({
         method,
@@ -333,7 +333,7 @@ describe.each(['group', 'project'] as const)('access tokens of a %s', (kind) => 
         token = await give();
         other = await createSource[kind](kind === 'group' ? { parent_id: source.id } : {});
       });
-      foreignId({
+      registerForeignParentTests({
         app: () => identity.app,
         viewer: () => makeViewer({ userId: 1, isAdmin: true }),
         requests: () => [

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { ACCESS_LEVELS } from '@rookery/kernel';
-import { MATRIX_MEMBERS, MATRIX_VISIBILITIES, roleMatrix } from '@rookery/testing';
+import { MATRIX_MEMBERS, MATRIX_VISIBILITIES, registerRoleMatrixTests } from '@rookery/testing';
 import type { MatrixRole, MatrixVisibility } from '@rookery/testing';
 import type { Agent } from 'supertest';
 import { startIdentity } from '../support/app';
@@ -45,7 +45,7 @@ beforeAll(async () => {
 });
 afterAll(() => identity.close());
 
-roleMatrix({
+registerRoleMatrixTests({
   file: join(__dirname, '../matrix/role-matrix.tsv'),
   clients: () => clients,
   places: () => places,

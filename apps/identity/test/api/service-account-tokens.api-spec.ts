@@ -1,4 +1,11 @@
-import { anonymousViewer, makeViewer, foreignId, paging, parameterEncodings, refusalOrder } from '@rookery/testing';
+import {
+  anonymousViewer,
+  makeViewer,
+  registerForeignParentTests,
+  registerListPagingTests,
+  registerParameterEncodingTests,
+  registerRefusalOrderTests,
+} from '@rookery/testing';
 import { inDays, maker } from '../support/groups-and-projects';
 import type { MadeGroup } from '../support/groups-and-projects';
 import { startIdentity } from '../support/app';
@@ -106,7 +113,7 @@ describe('POST …/personal_access_tokens', () => {
     expect(await statusAndBody(olga.client.post(tokensPath()).send(body))).toEqual([400, expected]);
   });
 
-  refusalOrder(
+  registerRefusalOrderTests(
     () => identity.app,
     async () => ({
       method: 'POST',
@@ -120,7 +127,7 @@ describe('POST …/personal_access_tokens', () => {
     }),
   );
 
-  parameterEncodings({
+  registerParameterEncodingTests({
     app: () => identity.app,
     to: () => ({
       viewer: viewerOf(olga),
@@ -172,7 +179,7 @@ describe('GET …/personal_access_tokens', () => {
     await olga.client.get(`/api/v4/groups/${nest.path}/service_accounts/${bot}/personal_access_tokens`).expect(200);
   });
 
-  paging(() => ({
+  registerListPagingTests(() => ({
     app: identity.app,
     viewer: viewerOf(olga),
     path: tokensPath(busy),
@@ -180,7 +187,7 @@ describe('GET …/personal_access_tokens', () => {
     rows: 5,
   }));
 
-  refusalOrder(
+  registerRefusalOrderTests(
     () => identity.app,
     async () => ({
       method: 'GET',
@@ -256,7 +263,7 @@ describe('POST …/personal_access_tokens/:token_id/rotate', () => {
     expect((await resolve(identity, token.token)).outcome).toBe('valid');
   });
 
-  refusalOrder(
+  registerRefusalOrderTests(
     () => identity.app,
     async () => ({
       method: 'POST',
@@ -270,7 +277,7 @@ describe('POST …/personal_access_tokens/:token_id/rotate', () => {
     }),
   );
 
-  parameterEncodings({
+  registerParameterEncodingTests({
     app: () => identity.app,
     to: async () => ({
       viewer: viewerOf(olga),
@@ -334,7 +341,7 @@ describe('missing resources', () => {
     token = await createToken();
     other = await make.group(olga);
   });
-  foreignId({
+  registerForeignParentTests({
     app: () => identity.app,
     viewer: () => viewerOf(olga),
     requests: () => [

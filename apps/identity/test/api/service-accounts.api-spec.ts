@@ -1,11 +1,11 @@
 import {
   anonymousViewer,
   makeViewer,
-  foreignId,
-  paging,
-  parameterEncodings,
-  refusalOrder,
-  visibility,
+  registerForeignParentTests,
+  registerListPagingTests,
+  registerParameterEncodingTests,
+  registerRefusalOrderTests,
+  registerVisibilityTests,
 } from '@rookery/testing';
 import { confirmationsOf, newestLink } from '../support/account-mails';
 import { maker } from '../support/groups-and-projects';
@@ -171,7 +171,7 @@ describe('POST /groups/:id/service_accounts', () => {
     expect(await statusAndBody(olga.client.get(`/api/v4/groups/${path}/service_accounts`))).toEqual([400, TOP_LEVEL]);
   });
 
-  refusalOrder(
+  registerRefusalOrderTests(
     () => identity.app,
     async () => ({
       method: 'POST',
@@ -185,7 +185,7 @@ describe('POST /groups/:id/service_accounts', () => {
     }),
   );
 
-  parameterEncodings({
+  registerParameterEncodingTests({
     app: () => identity.app,
     to: () => ({
       viewer: viewerOf(olga),
@@ -228,7 +228,7 @@ describe('GET /groups/:id/service_accounts', () => {
     expect(await statusAndBody(olga.client.get(accountsPath(flock)).query(query))).toEqual([400, expected]);
   });
 
-  paging(() => ({
+  registerListPagingTests(() => ({
     app: identity.app,
     viewer: viewerOf(olga),
     path: accountsPath(flock),
@@ -236,7 +236,7 @@ describe('GET /groups/:id/service_accounts', () => {
     rows: 5,
   }));
 
-  refusalOrder(
+  registerRefusalOrderTests(
     () => identity.app,
     async () => ({
       method: 'GET',
@@ -251,7 +251,7 @@ describe('GET /groups/:id/service_accounts', () => {
   );
 
   const LEVELS = { guest: 10, planner: 15, reporter: 20, developer: 30, maintainer: 40, owner: 50 } as const;
-  visibility({
+  registerVisibilityTests({
     app: () => identity.app,
     anonymous: 401,
     seen: (standing) => (standing === 'owner' || standing === 'admin' ? 200 : 403),
@@ -365,7 +365,7 @@ describe('PATCH /groups/:id/service_accounts/:user_id', () => {
     expect(await statusAndBody(olga.client.patch(`${accountsPath(below)}/1`).send({}))).toEqual([400, TOP_LEVEL]);
   });
 
-  refusalOrder(
+  registerRefusalOrderTests(
     () => identity.app,
     async () => ({
       method: 'PATCH',
@@ -379,7 +379,7 @@ describe('PATCH /groups/:id/service_accounts/:user_id', () => {
     }),
   );
 
-  parameterEncodings({
+  registerParameterEncodingTests({
     app: () => identity.app,
     to: async () => ({
       viewer: viewerOf(olga),
@@ -444,7 +444,7 @@ describe('DELETE /groups/:id/service_accounts/:user_id', () => {
     await identity.root.get(`/api/v4/users/${gus.id}`).expect(200);
   });
 
-  refusalOrder(
+  registerRefusalOrderTests(
     () => identity.app,
     async () => ({
       method: 'DELETE',
@@ -458,7 +458,7 @@ describe('DELETE /groups/:id/service_accounts/:user_id', () => {
     }),
   );
 
-  parameterEncodings({
+  registerParameterEncodingTests({
     app: () => identity.app,
     to: async () => ({
       viewer: viewerOf(olga),
@@ -478,7 +478,7 @@ describe('an account of another group', () => {
     other = await make.group(olga);
     account = await createAccount({}, other);
   });
-  foreignId({
+  registerForeignParentTests({
     app: () => identity.app,
     viewer: () => viewerOf(olga),
     requests: () => [
@@ -603,7 +603,7 @@ describe('/service_accounts', () => {
         `delete from service_accounts where user_id not in (select user_id from service_accounts order by user_id limit 5)`,
       );
     });
-    paging(() => ({
+    registerListPagingTests(() => ({
       app: identity.app,
       viewer: root,
       path: '/api/v4/service_accounts',
@@ -612,7 +612,7 @@ describe('/service_accounts', () => {
     }));
   });
 
-  parameterEncodings({
+  registerParameterEncodingTests({
     app: () => identity.app,
     to: () => ({
       viewer: root,
@@ -623,7 +623,7 @@ describe('/service_accounts', () => {
     seen: ({ name, username }) => [name, String(username).replace(/\d+/, 'n')],
     expected: ['Bot', 'everywhere-n'],
   });
-  parameterEncodings({
+  registerParameterEncodingTests({
     app: () => identity.app,
     to: async () => ({
       viewer: root,

@@ -1,5 +1,10 @@
-import { makeViewer, anonymousViewer, foreignId, parameterEncodings } from '@rookery/testing';
-import { ExpiryJob } from '../../src/members/expiry.job';
+import {
+  makeViewer,
+  anonymousViewer,
+  registerForeignParentTests,
+  registerParameterEncodingTests,
+} from '@rookery/testing';
+import { MembershipExpiryJob } from '../../src/members/expiry.job';
 import { inDays, maker } from '../support/groups-and-projects';
 import type { MadeGroup } from '../support/groups-and-projects';
 import { startIdentity } from '../support/app';
@@ -130,7 +135,7 @@ describe.each(['group', 'project'] as const)('sharing a %s', (kind) => {
     expect((await ada.client.get(one)).body.shared_with_groups).toEqual([]);
     await ada.client.delete(`${one}/share/${invited.id}`).expect(404);
     const before = await readDirectoryVersion();
-    await identity.app.get(ExpiryJob).run();
+    await identity.app.get(MembershipExpiryJob).run();
     expect(await listChangesSince(before)).toContainEqual(expect.objectContaining({ kind: 'share', state: null }));
     expect(
       await identity.db.query(`select id from shares where source_id = $1 and group_id = $2`, [source.id, invited.id]),
@@ -231,7 +236,7 @@ describe.each(['group', 'project'] as const)('sharing a %s', (kind) => {
     if (kind === 'group') expect(await shown(identity.anonymous)).toEqual([]);
   });
 
-  parameterEncodings({
+  registerParameterEncodingTests({
     app: () => identity.app,
     to: async () => {
       const { one, invited } = await sourced();
@@ -245,7 +250,7 @@ describe.each(['group', 'project'] as const)('sharing a %s', (kind) => {
     expected: [30, inDays(3)],
   });
 
-  foreignId({
+  registerForeignParentTests({
     app: () => identity.app,
     viewer: () => makeViewer({ userId: ada.id, username: 'ada' }),
     requests: async () => {

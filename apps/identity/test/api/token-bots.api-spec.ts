@@ -1,5 +1,5 @@
 import type { Agent } from 'supertest';
-import { EndedBotsJob } from '../../src/removal/people/ended-bots.job';
+import { EndedBotsRemovalJob } from '../../src/removal/people/ended-bots.job';
 import { startIdentity } from '../support/app';
 import type { IdentityApp, Person } from '../support/app';
 import { maker } from '../support/groups-and-projects';
@@ -30,7 +30,7 @@ const createToken = async (where: string, over: object = {}, client = owner.clie
 const asBot = (token: Token): Agent =>
   identity.as({ userId: token.user_id, username: `bot${token.user_id}`, isBot: true, tokenId: token.id });
 const userExists = async (userId: number) => (await identity.root.get(`/api/v4/users/${userId}`)).status === 200;
-const removeEndedBots = () => identity.app.get(EndedBotsJob).run();
+const removeEndedBots = () => identity.app.get(EndedBotsRemovalJob).run();
 /** Moves the last change of the bot's tokens so many days into the past. */
 const makeTokensOlder = (userId: number, days: number) =>
   identity.db.query(`update access_tokens set updated_at = updated_at - make_interval(days => $2) where user_id = $1`, [

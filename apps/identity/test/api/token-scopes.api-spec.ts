@@ -1,4 +1,4 @@
-import { makeViewer, tokenScopes } from '@rookery/testing';
+import { makeViewer, registerTokenScopeTests } from '@rookery/testing';
 import { startIdentity } from '../support/app';
 import type { IdentityApp, Person } from '../support/app';
 
@@ -10,7 +10,7 @@ beforeAll(async () => {
 });
 afterAll(() => identity.close());
 
-tokenScopes({
+registerTokenScopeTests({
   app: () => identity.app,
   viewer: () => makeViewer({ userId: reader.id, username: reader.username }),
   params: {

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { INTERNAL_PATHS } from '@rookery/contracts';
 import type { ResolveSudoAnswer } from '@rookery/contracts';
-import { makeViewer, paging, until } from '@rookery/testing';
+import { makeViewer, registerListPagingTests, until } from '@rookery/testing';
 import type { Agent } from 'supertest';
 import { ROOT_TOKEN, startIdentity } from '../support/app';
 import type { IdentityApp, Person } from '../support/app';
@@ -176,7 +176,7 @@ describe('GET /personal_access_tokens', () => {
     await identity.anonymous.get('/api/v4/personal_access_tokens').expect(401);
   });
 
-  paging(() => ({
+  registerListPagingTests(() => ({
     app: identity.app,
     viewer: makeViewer({ userId: lena.id, username: 'lena' }),
     path: '/api/v4/personal_access_tokens',

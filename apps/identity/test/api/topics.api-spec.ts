@@ -1,4 +1,4 @@
-import { makeViewer, paging, parameterEncodings, requestOf } from '@rookery/testing';
+import { makeViewer, registerListPagingTests, registerParameterEncodingTests, requestOf } from '@rookery/testing';
 import { startIdentity } from '../support/app';
 import type { IdentityApp, Person } from '../support/app';
 
@@ -99,7 +99,7 @@ describe('POST /topics', () => {
     });
   });
 
-  parameterEncodings({
+  registerParameterEncodingTests({
     app: () => identity.app,
     to: (encoding) => ({
       viewer: makeViewer({ userId: 1, username: 'root', isAdmin: true }),
@@ -215,7 +215,7 @@ describe('PUT /topics/:id', () => {
     }
   });
 
-  parameterEncodings({
+  registerParameterEncodingTests({
     app: () => identity.app,
     to: async () => ({
       viewer: makeViewer({ userId: 1, username: 'root', isAdmin: true }),
@@ -357,7 +357,7 @@ describe('GET /topics', () => {
     await identity.anonymous.head(`/api/v4/topics/${id}`).expect(200);
   });
 
-  paging(() => ({
+  registerListPagingTests(() => ({
     app: identity.app,
     viewer: makeViewer({ userId: ada.id, username: 'ada' }),
     path: '/api/v4/topics',

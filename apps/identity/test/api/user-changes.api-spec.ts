@@ -1,5 +1,5 @@
 import { scryptSync } from 'node:crypto';
-import { makeViewer, parameterEncodings } from '@rookery/testing';
+import { makeViewer, registerParameterEncodingTests } from '@rookery/testing';
 import { startIdentity } from '../support/app';
 import type { IdentityApp, Person } from '../support/app';
 import { resolve, sudo } from '../support/internal-calls';
@@ -360,7 +360,7 @@ describe('permission to change users', () => {
 });
 
 describe('parameters', () => {
-  parameterEncodings({
+  registerParameterEncodingTests({
     app: () => identity.app,
     to: async (encoding) => {
       const who = await identity.person(`enc-${encoding.replace(/\W/g, '')}`);

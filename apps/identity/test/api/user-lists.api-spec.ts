@@ -1,4 +1,4 @@
-import { makeViewer, paging } from '@rookery/testing';
+import { makeViewer, registerListPagingTests } from '@rookery/testing';
 import { startIdentity } from '../support/app';
 import type { IdentityApp, Person } from '../support/app';
 
@@ -180,7 +180,7 @@ describe('GET /users', () => {
     ]);
   });
 
-  paging(() => ({
+  registerListPagingTests(() => ({
     app: identity.app,
     viewer: makeViewer({ userId: people['dan']!.id, username: 'dan' }),
     path: '/api/v4/users',

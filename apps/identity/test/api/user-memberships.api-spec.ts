@@ -1,4 +1,4 @@
-import { makeViewer, paging } from '@rookery/testing';
+import { makeViewer, registerListPagingTests } from '@rookery/testing';
 import { startIdentity } from '../support/app';
 import type { IdentityApp, Person } from '../support/app';
 
@@ -80,7 +80,7 @@ describe('GET /users/:id/memberships', () => {
     expect((await requestMemberships({}, 987654321)).body).toEqual({ message: '404 User Not Found' });
   });
 
-  paging(() => ({
+  registerListPagingTests(() => ({
     app: identity.app,
     viewer: makeViewer({ userId: 1, username: 'root', isAdmin: true }),
     path: `/api/v4/users/${bob.id}/memberships`,

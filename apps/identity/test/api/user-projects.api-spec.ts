@@ -1,4 +1,4 @@
-import { makeViewer, paging } from '@rookery/testing';
+import { makeViewer, registerListPagingTests } from '@rookery/testing';
 import { maker } from '../support/groups-and-projects';
 import type { MadeProject } from '../support/groups-and-projects';
 import { startIdentity } from '../support/app';
@@ -137,7 +137,7 @@ describe('GET /users/:user_id/projects', () => {
     many = await person();
     for (const _ of Array(5)) await project(many);
   });
-  paging(() => ({
+  registerListPagingTests(() => ({
     app: identity.app,
     viewer: makeViewer({ userId: many.id, username: many.username }),
     path: `/api/v4/users/${many.username}/projects`,
@@ -169,7 +169,7 @@ describe('GET /users/:user_id/starred_projects', () => {
     expect(await listProjectNames(path, {}, identity.root)).toEqual(['open']);
   });
 
-  paging(() => ({
+  registerListPagingTests(() => ({
     app: identity.app,
     viewer: makeViewer({ userId: ada.id, username: 'ada' }),
     path: '/api/v4/users/ada/starred_projects',

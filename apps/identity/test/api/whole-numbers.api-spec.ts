@@ -1,4 +1,4 @@
-import { makeViewer, wholeNumbers } from '@rookery/testing';
+import { makeViewer, registerNumberLimitTests } from '@rookery/testing';
 import { startIdentity } from '../support/app';
 import type { IdentityApp } from '../support/app';
 
@@ -13,7 +13,7 @@ beforeAll(async () => {
 });
 afterAll(() => identity.close());
 
-wholeNumbers({
+registerNumberLimitTests({
   app: () => identity.app,
   viewer: () => makeViewer({ userId: 1, username: 'root', isAdmin: true }),
   ids: () => ids,

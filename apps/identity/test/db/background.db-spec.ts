@@ -2,13 +2,13 @@ import { applicationSettings } from '@rookery/instance';
 import { jobSettings, withJobs } from '@rookery/jobs';
 import { eventWorker, messagingSettings } from '@rookery/messaging';
 import { databaseSettingsFor } from '@rookery/persistence';
-import { background } from '@rookery/testing';
+import { registerBackgroundWorkTests } from '@rookery/testing';
 import { bootstrapSettings } from '../../src/bootstrap/bootstrap.config';
 import { migrations } from '../../src/database';
 import { identitySettings } from '../../src/identity.config';
 import { IdentityModule } from '../../src/identity.module';
 
-background({
+registerBackgroundWorkTests({
   service: 'identity',
   module: IdentityModule,
   settings: [

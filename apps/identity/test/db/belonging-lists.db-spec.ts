@@ -1,4 +1,4 @@
-import { groupLevelSql, projectLevelSql } from '@rookery/directory';
+import { groupAccessLevelSql, projectAccessLevelSql } from '@rookery/directory';
 import type { Page } from '@rookery/kernel';
 import type { Database, Statement } from '@rookery/persistence';
 import { makeViewer, testDatabase } from '@rookery/testing';
@@ -63,7 +63,7 @@ const inBothDirections = <T>(terms: readonly T[]) =>
 
 async function compareGroups(): Promise<void> {
   const lists = new GroupListsQueries(db);
-  const level = groupLevelSql({ user: '$1::bigint', namespace: 'n', tables: OWN_TABLES });
+  const level = groupAccessLevelSql({ user: '$1::bigint', namespace: 'n', tables: OWN_TABLES });
   for (const user of PEOPLE) {
     for (const asked of [{}, ...LEVELS]) {
       for (const [order_by, sort] of inBothDirections(['name', 'path', 'id'] as const)) {
@@ -91,7 +91,7 @@ async function compareGroups(): Promise<void> {
 
 async function compareProjects(): Promise<void> {
   const lists = new ProjectListsQueries(db);
-  const level = projectLevelSql({ user: '$1::bigint', project: 'p.id', namespace: 'n', tables: OWN_TABLES });
+  const level = projectAccessLevelSql({ user: '$1::bigint', project: 'p.id', namespace: 'n', tables: OWN_TABLES });
   const plain: ProjectFilters = { order_by: 'created_at', sort: 'desc', simple: true };
   for (const user of PEOPLE) {
     for (const asked of [{ membership: true }, ...LEVELS]) {

@@ -4,8 +4,8 @@ import type { Tx } from '@rookery/persistence';
 import { until } from '@rookery/testing';
 import type { TestDatabase } from '@rookery/testing';
 import { Client } from 'pg';
-import { CompactionJob } from '../../src/directory/compaction.job';
-import { HistoriesService } from '../../src/directory/history/histories.service';
+import { ChangeLogCompactionJob } from '../../src/directory/compaction.job';
+import { ChangeLogHistoriesService } from '../../src/directory/history/histories.service';
 import { DirectoryLog } from '../directory-log';
 
 /** Collects all statements that the transaction sends from here on. */
@@ -409,7 +409,7 @@ describe('the change log of the directory', () => {
         identity.log.recordToken(tx, 1);
       });
     }
-    const job = identity.app.get(CompactionJob);
+    const job = identity.app.get(ChangeLogCompactionJob);
     expect(await job.run()).toBe(0);
     await new Promise((resolve) => setTimeout(resolve, 5));
     expect(await job.run(0)).toBe(10);
@@ -427,7 +427,7 @@ describe('the change log of the directory', () => {
       identity.log.recordChange(tx, 'namespace', crew);
     });
     const before = await identity.all();
-    const head = await identity.app.get(HistoriesService).startHistory();
+    const head = await identity.app.get(ChangeLogHistoriesService).startHistory();
     const after = await identity.changes({ after: 0, epoch: head.epoch, limit: 10_000 });
     expect(head.epoch).not.toBe(before.epoch);
     expect(after).toMatchObject({ epoch: head.epoch, head: 5, upTo: 5, compactedTo: 5 });

@@ -1,5 +1,5 @@
 import type { Response } from 'supertest';
-import { LOGGED_KINDS, stateSql } from '../../src/directory/change-states';
+import { LOGGED_KINDS, directoryRowStateSql } from '../../src/directory/change-states';
 import { startIdentity } from '../support/app';
 import type { IdentityApp, Person } from '../support/app';
 
@@ -154,7 +154,7 @@ const TABLES = { user: 'users', namespace: 'namespaces', project: 'projects', me
 
 it.each(LOGGED_KINDS)('the change log ends with the state of each %s', async (kind) => {
   const wrong = await identity.db.query(
-    `select coalesce(now_.id, logged.id) as id from (select t.id, ${stateSql(kind, 't')} as state from ${TABLES[kind]} t) now_
+    `select coalesce(now_.id, logged.id) as id from (select t.id, ${directoryRowStateSql(kind, 't')} as state from ${TABLES[kind]} t) now_
      full join (select distinct on (entity_id) entity_id as id, state from directory_changes where kind = $1
        order by entity_id, version desc, ordinal desc) logged on logged.id = now_.id
      where now_.state is distinct from logged.state`,

@@ -7,7 +7,7 @@ import type { Tx } from '@rookery/persistence';
 import { PlatformModule, platformSettings, readSettings } from '@rookery/platform';
 import { testDatabase, testInternalKeys, until } from '@rookery/testing';
 import type { TestDatabase } from '@rookery/testing';
-import { HistoriesService } from '../../src/directory/history/histories.service';
+import { ChangeLogHistoriesService } from '../../src/directory/history/histories.service';
 import { DirectoryLog } from '../directory-log';
 
 /** Starts a service with a copy of this identity's directory. With `isBehind` the copy is never updated. */
@@ -136,7 +136,7 @@ describe('a service and identity', () => {
     }, 5);
     const directory = service.get(Directory);
     expect(await directory.findProject(500, viewer)).toMatchObject({ level: 40 });
-    const head = await identity.app.get(HistoriesService).startHistory();
+    const head = await identity.app.get(ChangeLogHistoriesService).startHistory();
     expect(await directory.findProject(500, at(head, 5))).toMatchObject({ level: 40 });
     // Until then it may use the state of the former epoch.
     await follows(head);

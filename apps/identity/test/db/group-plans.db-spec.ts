@@ -5,7 +5,7 @@ import {
   limitNodeOf,
   expectPlan,
   planOf,
-  readRows,
+  countReadRows,
   testDatabase,
   vacuumUntilVisible,
 } from '@rookery/testing';
@@ -108,4 +108,4 @@ test.each<[string, number]>([
 });
 
 const sumReadRows = (plan: PlanNode): number =>
-  ['namespaces', 'namespace_ancestors', 'members'].reduce((sum, table) => sum + readRows(plan, table), 0);
+  ['namespaces', 'namespace_ancestors', 'members'].reduce((sum, table) => sum + countReadRows(plan, table), 0);

@@ -4,7 +4,7 @@ import type { Tx } from '@rookery/persistence';
 import { until, untilBlocked } from '@rookery/testing';
 import type { TestDatabase } from '@rookery/testing';
 import { Client } from 'pg';
-import { HistoriesService } from '../../src/directory/history/histories.service';
+import { ChangeLogHistoriesService } from '../../src/directory/history/histories.service';
 import { DirectoryLog } from '../directory-log';
 
 /**
@@ -161,7 +161,7 @@ describe('the history of the directory', () => {
       ),
     );
     expect(new Set(answers.map((answer) => answer.epoch)).size).toBe(1);
-    expect((await identity.app.get(HistoriesService).startHistory()).epoch).not.toBe(answers[0]?.epoch);
+    expect((await identity.app.get(ChangeLogHistoriesService).startHistory()).epoch).not.toBe(answers[0]?.epoch);
   });
 
   it('refuses invalid reports of seen ids', async () => {

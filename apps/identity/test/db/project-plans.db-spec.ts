@@ -8,7 +8,7 @@ import {
   limitNodeOf,
   expectPlan,
   planOf,
-  readRows,
+  countReadRows,
   testDatabase,
   vacuumUntilVisible,
 } from '@rookery/testing';
@@ -21,8 +21,8 @@ import { IdentityModule } from '../../src/identity.module';
 import type { ProjectFilters } from '../../src/projects/listing/project-filters';
 import { ProjectListsQueries } from '../../src/projects/listing/project-lists.queries';
 import type { ProjectSet } from '../../src/projects/listing/project-lists.queries';
-import { listedTopics, topics } from '../../src/topics/topics.service';
-import { projectsOfUser, projectsStarredBy } from '../../src/projects/listing/user-projects-set';
+import { listTopicsByProjectCount, topics } from '../../src/topics/topics.service';
+import { projectsInPersonalNamespace, projectsStarredBy } from '../../src/projects/listing/user-projects-set';
 
 /**
  * Compares the plans of hot lists over many rows with golden files, which show the used indexes. A list that reads or sorts
@@ -79,7 +79,7 @@ const plannedList =
 const plannedTopicsList =
   (over: object): Planned =>
   (db) =>
-    listedTopics(topics.on({ dataSource } as Work, db), { without_projects: false, ...over }, pageOne);
+    listTopicsByProjectCount(topics.on({ dataSource } as Work, db), { without_projects: false, ...over }, pageOne);
 
 const HOT: Record<string, Planned> = {
   'projects/projects-anonymous': plannedList(anonymousViewer(), {}),
@@ -97,7 +97,7 @@ const HOT: Record<string, Planned> = {
     projectsOfGroup({ id: 7, traversalIds: [7] }, false, range),
   ),
   'projects/projects-shared-with-group': plannedList(person, {}, projectsSharedWith(7)),
-  'projects/projects-of-user': plannedList(anonymousViewer(), {}, projectsOfUser({ namespace_id: 5007 })),
+  'projects/projects-of-user': plannedList(anonymousViewer(), {}, projectsInPersonalNamespace({ namespace_id: 5007 })),
   'projects/projects-starred-by': plannedList(person, {}, projectsStarredBy({ id: 9, private_profile: false }, person)),
   'projects/projects-forked': plannedList(person, {}, { where: () => 'p.forked_from_project_id = 3' }),
   'topics/topics': plannedTopicsList({}),
@@ -117,5 +117,5 @@ test.each<[string, number]>([
   ['projects/projects-by-size', 30],
 ])('%s reads few more rows than its page', async (name, most) => {
   const cut = limitNodeOf(await planOf(pool, HOT[name]!, 'run'));
-  expect(readRows(cut, 'projects')).toBeLessThanOrEqual(most);
+  expect(countReadRows(cut, 'projects')).toBeLessThanOrEqual(most);
 });

@@ -1,4 +1,4 @@
-import { groupLevelSql } from '@rookery/directory';
+import { groupAccessLevelSql } from '@rookery/directory';
 import { testDatabase, untilBlocked } from '@rookery/testing';
 import type { TestDatabase } from '@rookery/testing';
 import { Pool } from 'pg';
@@ -7,10 +7,10 @@ import { migrations } from '../../src/database';
 import { OWN_TABLES } from '../../src/directory/reach/reach-sql';
 import {
   firstReachedGroupsSql,
-  firstReachedTopGroupsSql,
-  gatheredGroupsSql,
+  firstReachedTopLevelGroupsSql,
+  reachedGroupIdArraySql,
   reachedGroupsSql,
-  reachedTopGroupsSql,
+  reachedTopLevelGroupsSql,
 } from '../../src/directory/reach/reached-groups-sql';
 import { KeepPathsBesideMembers1767225600053 } from '../../src/migrations/1767225600053-keep-paths-beside-members';
 import { RandomForest } from '../support/random-forest';
@@ -34,18 +34,18 @@ afterAll(async () => {
 
 /** Runs every statement of ids, for each user and level, and compares it with the access levels. */
 async function compareWithLevels(): Promise<void> {
-  const level = groupLevelSql({ user: '$1::bigint', namespace: 'n', tables: OWN_TABLES });
+  const level = groupAccessLevelSql({ user: '$1::bigint', namespace: 'n', tables: OWN_TABLES });
   const reach = { user: '$1::bigint', level: '$2::integer' };
   for (const user of RandomForest.USERS) {
     for (const least of [5, 10, 30, 50]) {
       const ids = async (sql: string) =>
         (await pool.query<{ id: string }>(sql, [user, least])).rows.map((row) => Number(row.id));
       const all = `select n.id, n.name, n.path from namespaces n where n.kind = 'group' and ${level} >= $2`;
-      const whole = `select distinct id from unnest(${gatheredGroupsSql(reach)}) id`;
+      const whole = `select distinct id from unnest(${reachedGroupIdArraySql(reach)}) id`;
       expect(await ids(`${whole} order by id`)).toEqual(await ids(`${all} order by n.id`));
       for (const [found, firstOf, wanted] of [
         [reachedGroupsSql, firstReachedGroupsSql, all],
-        [reachedTopGroupsSql, firstReachedTopGroupsSql, `${all} and n.parent_id is null`],
+        [reachedTopLevelGroupsSql, firstReachedTopLevelGroupsSql, `${all} and n.parent_id is null`],
       ] as const) {
         expect((await ids(found(reach))).sort((a, b) => a - b)).toEqual(await ids(`${wanted} order by n.id`));
         for (const [by, sort] of ORDERS) {

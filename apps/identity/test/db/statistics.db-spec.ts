@@ -12,7 +12,7 @@ import { startNats } from '@rookery/testing';
 import type { PrivateNats } from '@rookery/testing';
 import {
   groupStatisticsSql,
-  projectCountsSql,
+  projectIssueAndCommitCountsSql,
   projectStatisticsSql,
   rootStorageStatisticsSql,
 } from '../../src/statistics/statistics-sql';
@@ -48,7 +48,7 @@ const createProject = async (over: Readonly<Record<string, unknown>> = {}): Prom
 const selectJson = async (sql: string): Promise<Record<string, number>> =>
   (await identity.db.query<{ shown: Record<string, number> }>(`select ${sql} as shown`))[0]!.shown;
 const readOpenIssueCounts = async (project: number) => {
-  const { commits: _, ...issues } = await selectJson(projectCountsSql(String(project)));
+  const { commits: _, ...issues } = await selectJson(projectIssueAndCommitCountsSql(String(project)));
   return issues;
 };
 

@@ -1,4 +1,4 @@
-import { TokenUpkeepJob } from '../../src/tokens/token-upkeep.job';
+import { TokenExpiryNoticesJob } from '../../src/tokens/token-upkeep.job';
 import { TokenExpiryNotices } from '../../src/tokens/notices/expiry-notices';
 import { maker } from '../support/groups-and-projects';
 import { startIdentity } from '../support/app';
@@ -75,7 +75,7 @@ describe('expiry notices', () => {
     const { id: holder } = await make.person();
     const ids = await Promise.all(Array.from({ length: 20 }, async () => (await createToken(holder)).id));
     for (const id of ids) await setDaysLeft(id, 30);
-    await Promise.all([sendNotices(), sendNotices(), sendNotices(), identity.app.get(TokenUpkeepJob).run()]);
+    await Promise.all([sendNotices(), sendNotices(), sendNotices(), identity.app.get(TokenExpiryNoticesJob).run()]);
     await sendNotices();
     for (const id of ids) expect(await listNoticeDays(id)).toEqual([30]);
   });

@@ -7,12 +7,12 @@ import { ImportCredentials } from '../imports/import-credentials';
 import { parseGist } from '../sources/remote/remote-gists';
 import type { RemoteGist } from '../sources/remote/remote-gists';
 import { GistTooLarge, RemoteGistsClient } from '../sources/remote/remote-gists-client';
-import { SourceError } from '../sources/source-error';
+import { UpstreamError } from '../sources/source-error';
 import type { UpstreamAccess } from '../sources/upstream-repository';
 import type { LeftOutGist } from './gist-import.entity';
 import { GistImportRecords, importGists } from './gist-import-records';
 import type { GistImportRow } from './gist-import-records';
-import { UserSnippets } from './user-snippets';
+import { ImportSnippetsClient } from './user-snippets';
 
 /** Source: reference identity-and-import 6.9. */
 const MAX_FILES = 10;
@@ -41,7 +41,7 @@ export class GistImportsJob {
     private readonly records: GistImportRecords,
     private readonly credentials: ImportCredentials,
     private readonly client: RemoteGistsClient,
-    private readonly snippets: UserSnippets,
+    private readonly snippets: ImportSnippetsClient,
   ) {}
 
   @Job(importGists)
@@ -54,14 +54,14 @@ export class GistImportsJob {
       await this.importRemainingPages(row, { url: row.api_url, credential }, signal);
     } catch (error) {
       signal.throwIfAborted();
-      if (error instanceof SourceError && error.retryAt) return this.records.postponeImport(row.id, error.retryAt);
-      const isFinal = error instanceof SourceError && error.reason !== 'other';
+      if (error instanceof UpstreamError && error.retryAt) return this.records.postponeImport(row.id, error.retryAt);
+      const isFinal = error instanceof UpstreamError && error.reason !== 'other';
       // Tries count from the last page on, so that a long import survives many short failures of its host.
       if (!isFinal && (await this.hasAdvancedSince(row)))
         return this.records.postponeImport(row.id, new Date(Date.now() + RETRY_MS));
       if (!isFinal && attempt < importGists.tries) throw error;
       await this.endImport(row.id, 'failed');
-      if (!(error instanceof SourceError)) throw error;
+      if (!(error instanceof UpstreamError)) throw error;
     }
   }
 
@@ -77,10 +77,10 @@ export class GistImportsJob {
   private async importRemainingPages(first: GistImportRow, access: UpstreamAccess, signal: AbortSignal): Promise<void> {
     let row: GistImportRow | null = first;
     while (row !== null && (row.pages === 0 || row.next_page !== null)) {
-      if (row.pages >= MAX_PAGES) throw new SourceError('address', 'The host sends too many pages.');
+      if (row.pages >= MAX_PAGES) throw new UpstreamError('address', 'The host sends too many pages.');
       const within = AbortSignal.any([signal, AbortSignal.timeout(MAX_PAGE_MS)]);
       row = await this.importNextPage(row, access, within).catch((error: unknown) => {
-        if (within.aborted && !signal.aborted) throw new SourceError('address', 'The host is too slow.');
+        if (within.aborted && !signal.aborted) throw new UpstreamError('address', 'The host is too slow.');
         throw error;
       });
     }
@@ -96,7 +96,7 @@ export class GistImportsJob {
     signal.throwIfAborted();
     const address = row.next_page ?? this.client.firstPage(access);
     const { items, next } = await this.client.readPage(access, address, signal);
-    if (next === address) throw new SourceError('address', 'Invalid pagination URL.');
+    if (next === address) throw new UpstreamError('address', 'Invalid pagination URL.');
     const leftOut: LeftOutGist[] = [];
     for (const item of items) {
       const gist = parseGist(item);
@@ -129,7 +129,7 @@ export class GistImportsJob {
     return reason === null ? null : { name, reason };
   }
 
-  /** The reason why a gist cannot be read, as a text. Errors: SourceError for failures that can pass. */
+  /** The reason why a gist cannot be read, as a text. Errors: UpstreamError for failures that can pass. */
   private async readGistOrReason(
     access: UpstreamAccess,
     gist: RemoteGist,
@@ -139,14 +139,14 @@ export class GistImportsJob {
       return await this.client.completeGist(access, gist, signal);
     } catch (error) {
       if (error instanceof GistTooLarge) return TOO_LARGE;
-      if (!(error instanceof SourceError) || error.reason === 'limit' || isTransientError(error)) throw error;
+      if (!(error instanceof UpstreamError) || error.reason === 'limit' || isTransientError(error)) throw error;
       return UNREADABLE;
     }
   }
 }
 
 /** Whether a repetition may succeed. */
-function isTransientError({ reason, status, cause }: SourceError): boolean {
+function isTransientError({ reason, status, cause }: UpstreamError): boolean {
   if (cause instanceof EgressError && LASTING.has(cause.reason)) return false;
   return reason === 'other' && (status === null || status >= 500);
 }

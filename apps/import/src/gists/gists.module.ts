@@ -1,15 +1,15 @@
 import { Module } from '@nestjs/common';
-import { attachedTo, Attaches, Owns } from '@rookery/persistence';
+import { declareAttachedTable, Attaches, Owns } from '@rookery/persistence';
 import { ImportsModule } from '../imports/imports.module';
-import { SourcesModule } from '../sources/sources.module';
+import { UpstreamClientsModule } from '../sources/sources.module';
 import { GistImport } from './gist-import.entity';
 import { GistImportRecords } from './gist-import-records';
 import { GistImportsJob } from './gist-imports.job';
 import { GistsController } from './gists.controller';
 import { GistsService } from './gists.service';
-import { UserSnippets } from './user-snippets';
+import { ImportSnippetsClient } from './user-snippets';
 
-const attachedGistImports = attachedTo({
+const attachedGistImports = declareAttachedTable({
   table: 'gist_imports',
   stays: {
     user_id: 'Collaboration writes no snippet for a removed user, and the row is deleted a week after its import.',
@@ -20,8 +20,8 @@ const attachedGistImports = attachedTo({
 @Owns(GistImport)
 @Attaches(attachedGistImports)
 @Module({
-  imports: [ImportsModule, SourcesModule],
+  imports: [ImportsModule, UpstreamClientsModule],
   controllers: [GistsController],
-  providers: [GistImportRecords, GistImportsJob, GistsService, UserSnippets],
+  providers: [GistImportRecords, GistImportsJob, GistsService, ImportSnippetsClient],
 })
 export class GistsModule {}

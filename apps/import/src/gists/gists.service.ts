@@ -7,7 +7,7 @@ import { importSettings } from '../import.config';
 import { ImportCredentials } from '../imports/import-credentials';
 import { toImportRefused, RemoteLookup } from '../imports/starting/remote-lookup';
 import { RemoteGistsClient } from '../sources/remote/remote-gists-client';
-import { SourceError } from '../sources/source-error';
+import { UpstreamError } from '../sources/source-error';
 import type { UpstreamAccess } from '../sources/upstream-repository';
 import { GistImportRecords } from './gist-import-records';
 
@@ -55,7 +55,7 @@ export class GistsService {
     try {
       await this.client.checkCredential(access);
     } catch (error) {
-      if (!(error instanceof SourceError)) throw error;
+      if (!(error instanceof UpstreamError)) throw error;
       if (error.reason !== 'credential') throw toImportRefused(error);
       throw new ImportRefused('credential', 'errors', `Access denied to the ${SOURCE} account.`);
     }

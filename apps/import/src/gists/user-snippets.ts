@@ -17,7 +17,7 @@ const TOO_LARGE = 'Its files are too large.';
 
 /** Writes personal snippets in collaboration, and has their users notified. Errors: a plain Error without an answer. */
 @Injectable()
-export class UserSnippets {
+export class ImportSnippetsClient {
   private readonly snippets: InternalRouteClient<ImportSnippetRequest, ImportSnippetAnswer>;
   private readonly leftOut: InternalRouteClient<LeftOutSnippetsRequest, LeftOutSnippetsAnswer>;
 

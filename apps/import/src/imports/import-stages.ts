@@ -37,7 +37,7 @@ export const ATTACHMENTS = 'attachment';
 
 /** Progress of the stages of imports, and the numbers of their objects. Source: reference identity-and-import 6.2. */
 @Injectable()
-export class ImportStages {
+export class ImportStageRecords {
   constructor(
     private readonly work: Work,
     private readonly database: Database,

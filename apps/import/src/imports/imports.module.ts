@@ -1,7 +1,7 @@
 import { Module } from '@nestjs/common';
-import { attachedTo, Attaches, Owns } from '@rookery/persistence';
-import { SourcesModule } from '../sources/sources.module';
-import { StagesModule } from '../stages/stages.module';
+import { declareAttachedTable, Attaches, Owns } from '@rookery/persistence';
+import { UpstreamClientsModule } from '../sources/sources.module';
+import { ImportStagesModule } from '../stages/stages.module';
 import { EgressModule } from '@rookery/egress';
 import { ImportsByUrlConsumer } from './by-url/imports-by-url.consumer';
 import { ImportsByUrlController } from './by-url/imports-by-url.controller';
@@ -9,22 +9,22 @@ import { ImportsByUrlService } from './by-url/imports-by-url.service';
 import { IdentityImportsClient } from './identity-imports.client';
 import { ImportCredentials } from './import-credentials';
 import { ImportRecords } from './import-records';
-import { ImportStages } from './import-stages';
+import { ImportStageRecords } from './import-stages';
 import { ImportsController } from './imports.controller';
 import { ImportsService } from './imports.service';
 import { ImportFailure, ImportStage, ProjectImport } from './project-import.entity';
 import { ImportChecks } from './running/import-checks';
 import { ImportJob } from './running/import.job';
-import { ImportRun } from './running/import-run';
+import { ImportRunner } from './running/import-run';
 import { StateReportsJob } from './running/state-reports.job';
-import { NewImports } from './starting/new-imports';
+import { ImportStarter } from './starting/new-imports';
 import { RemoteImportsService } from './starting/remote-imports.service';
 import { RemoteLookup } from './starting/remote-lookup';
 import { RepohostImportsService } from './starting/repohost-imports.service';
 import { RepohostServerImportsService } from './starting/repohost-server-imports.service';
-import { RepohostStarts } from './starting/repohost-starts';
+import { RepohostImportStarter } from './starting/repohost-starts';
 
-const attachedImports = attachedTo({
+const attachedImports = declareAttachedTable({
   table: 'project_imports',
   effect: 'drop-imports',
   project: 'project_id',
@@ -34,12 +34,12 @@ const attachedImports = attachedTo({
     job_id: 'The queue deletes its jobs by itself.',
   },
 });
-const attachedFailures = attachedTo({
+const attachedFailures = declareAttachedTable({
   table: 'import_failures',
   stays: { import_id: 'The foreign key removes the failures of an import.' },
 });
 
-const attachedStages = attachedTo({
+const attachedStages = declareAttachedTable({
   table: 'import_stages',
   stays: { import_id: 'The foreign key removes the stages of an import.' },
 });
@@ -48,7 +48,7 @@ const attachedStages = attachedTo({
 @Owns(ProjectImport, ImportFailure, ImportStage)
 @Attaches(attachedImports, attachedFailures, attachedStages)
 @Module({
-  imports: [EgressModule, SourcesModule, StagesModule],
+  imports: [EgressModule, UpstreamClientsModule, ImportStagesModule],
   controllers: [ImportsByUrlConsumer, ImportsByUrlController, ImportsController],
   providers: [
     IdentityImportsClient,
@@ -56,16 +56,16 @@ const attachedStages = attachedTo({
     ImportCredentials,
     ImportJob,
     ImportRecords,
-    ImportRun,
-    ImportStages,
+    ImportRunner,
+    ImportStageRecords,
     ImportsByUrlService,
     ImportsService,
-    NewImports,
+    ImportStarter,
     RemoteImportsService,
     RemoteLookup,
     RepohostImportsService,
     RepohostServerImportsService,
-    RepohostStarts,
+    RepohostImportStarter,
     StateReportsJob,
   ],
   exports: [ImportCredentials, RemoteLookup],

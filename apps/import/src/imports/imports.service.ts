@@ -6,7 +6,7 @@ import { ACCESS_LEVELS, Forbidden, NotFound, Refused } from '@rookery/kernel';
 import type { SignedInViewer } from '@rookery/kernel';
 import { ImportRecords } from './import-records';
 import type { FailureRow, ImportRow } from './import-records';
-import { ImportStages } from './import-stages';
+import { ImportStageRecords } from './import-stages';
 import type { StageRow } from './import-stages';
 
 /** An import with its project. */
@@ -34,7 +34,7 @@ const SOURCE = 'remote';
 export class ImportsService {
   constructor(
     private readonly records: ImportRecords,
-    private readonly stages: ImportStages,
+    private readonly stages: ImportStageRecords,
     private readonly directory: Directory,
   ) {}
 

@@ -1,6 +1,6 @@
 import { Module } from '@nestjs/common';
-import { People } from './people';
+import { ImportPeopleClient } from './people';
 
 /** Owners of imported objects. */
-@Module({ providers: [People], exports: [People] })
+@Module({ providers: [ImportPeopleClient], exports: [ImportPeopleClient] })
 export class UpstreamPeopleModule {}

@@ -12,7 +12,7 @@ export type OwnerOf = (person: UpstreamPerson) => ImportedOwner;
 
 /** Finds the accounts that own objects of upstream users. Source: reference identity-and-import 6.7. */
 @Injectable()
-export class People {
+export class ImportPeopleClient {
   private readonly route: InternalRouteClient<ImportPeopleRequest, ImportPeopleAnswer>;
 
   constructor(routes: InternalRoutes) {

@@ -1,12 +1,12 @@
-import { SourceError } from './source-error';
+import { UpstreamError } from './source-error';
 
 /** Units: characters. */
 const MAX_ADDRESS = 4096;
 
-/** Errors: SourceError for the address of a page outside the API, because it gets the credential. */
+/** Errors: UpstreamError for the address of a page outside the API, because it gets the credential. */
 export function assertInsideApi(address: string, api: string): void {
   if (!isBelowApi(address, api) || address.length > MAX_ADDRESS) {
-    throw new SourceError('address', 'Invalid pagination URL.');
+    throw new UpstreamError('address', 'Invalid pagination URL.');
   }
 }
 

@@ -12,11 +12,11 @@ const MARGIN_MS = 5000;
 /** Returns the time after which a rate-limited host may be asked again. */
 export function parseRetryTime({ headers }: AnswerHead): Date {
   const seconds = parseNumber(headers['retry-after']);
-  return seconds === null ? resetTime(headers) : resumeTimeAfter(seconds * 1000);
+  return seconds === null ? parseRateLimitResetTime(headers) : resumeTimeAfter(seconds * 1000);
 }
 
 /** Returns the time at which a rate limit ends. */
-export function resetTime(headers: EgressAnswer['headers']): Date {
+export function parseRateLimitResetTime(headers: EgressAnswer['headers']): Date {
   const reset = parseNumber(headers['x-ratelimit-reset']);
   return resumeTimeAfter(reset === null ? DEFAULT_PAUSE_MS : reset * 1000 + MARGIN_MS - Date.now());
 }

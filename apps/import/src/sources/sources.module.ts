@@ -13,4 +13,4 @@ import { UpstreamRequests } from './upstream-requests';
   providers: [RemoteClient, RemoteGistsClient, RepohostClient, RepohostServerClient, UpstreamHosts, UpstreamRequests],
   exports: [RemoteClient, RemoteGistsClient, RepohostClient, RepohostServerClient, UpstreamHosts, UpstreamRequests],
 })
-export class SourcesModule {}
+export class UpstreamClientsModule {}

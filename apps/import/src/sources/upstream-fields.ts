@@ -24,8 +24,8 @@ export function parseTime(value: unknown): string | null {
 }
 
 /** Returns at most the first `most` characters of a text. */
-export function parseText(value: unknown, most = Infinity): string | null {
-  return typeof value === 'string' && value !== '' ? storableText(value.slice(0, most)) : null;
+export function parseText(value: unknown, maxLength = Infinity): string | null {
+  return typeof value === 'string' && value !== '' ? storableText(value.slice(0, maxLength)) : null;
 }
 
 export function parseList(value: unknown): readonly unknown[] {

@@ -1,4 +1,4 @@
-import { toGitCredential, findHeadRefs } from './upstream-hosts';
+import { toGitCredential, findPullRequestRefPattern } from './upstream-hosts';
 
 it.each([
   ['remote', 't', 't:x-oauth-basic'],
@@ -15,7 +15,7 @@ it('gives git no credential for a public repository', () => {
 });
 
 it('knows hosts that keep the heads of pull requests', () => {
-  expect((['remote', 'repohost_server', 'repohost', 'git'] as const).map(findHeadRefs)).toEqual([
+  expect((['remote', 'repohost_server', 'repohost', 'git'] as const).map(findPullRequestRefPattern)).toEqual([
     'refs/pull/*/head',
     'refs/pull-requests/*/from',
     null,

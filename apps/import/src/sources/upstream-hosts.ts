@@ -19,7 +19,7 @@ const TOKEN_PASSWORD = 'x-oauth-basic';
 const EMAIL_USER = 'x-bitbucket-api-token-auth';
 
 /** Returns the pattern of the host's refs for heads of pull requests; null for a host without such refs. */
-export function findHeadRefs(kind: ImportType): string | null {
+export function findPullRequestRefPattern(kind: ImportType): string | null {
   const heads = { remote: REMOTE_HEADS, repohost_server: REPOHOST_SERVER_HEADS, repohost: null, git: null };
   return heads[kind];
 }

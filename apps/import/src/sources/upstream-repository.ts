@@ -12,11 +12,11 @@ export interface UpstreamRepository {
   readonly host: string;
   /** Returns the address of the first page of a list. `path` is relative to the address of the repository. */
   firstPage(path: string, pageSize: number): string;
-  /** Reads a page of a list. A list that the repository does not use is empty. Errors: SourceError. */
+  /** Reads a page of a list. A list that the repository does not use is empty. Errors: UpstreamError. */
   page(address: string, signal: AbortSignal): Promise<UpstreamPage>;
   /**
    * Reads an object. `path` is relative to the address of the repository. Returns null if the credential does not reach
-   * the object. Errors: SourceError.
+   * the object. Errors: UpstreamError.
    */
   object(path: string, signal: AbortSignal): Promise<object | null>;
 }

@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { Egress, EgressError } from '@rookery/egress';
 import type { EgressAnswer, EgressRequest, EgressStream } from '@rookery/egress';
 import { parseRetryTime } from './rate-limits';
-import { SourceError } from './source-error';
+import { UpstreamError } from './source-error';
 
 /** A request to the API of an upstream host. `secrets` are all forms of the credential, which no answer may repeat. */
 export interface UpstreamRequest extends Pick<EgressRequest, 'url' | 'limits' | 'canLeaveServer' | 'signal'> {
@@ -24,16 +24,16 @@ const REPEATED = 'The answer repeats the credential.';
 export class UpstreamRequests {
   constructor(private readonly egress: Egress) {}
 
-  /** Checks whether the address of a host may be called. Errors: SourceError `address`. */
+  /** Checks whether the address of a host may be called. Errors: UpstreamError `address`. */
   async checkAddress(url: string): Promise<void> {
     try {
       await this.egress.checkedAddresses(url);
     } catch (error) {
-      throw error instanceof EgressError ? new SourceError('address', error.message, { cause: error }) : error;
+      throw error instanceof EgressError ? new UpstreamError('address', error.message, { cause: error }) : error;
     }
   }
 
-  /** Returns the HTTP answer, even if its status is a failure. Errors: SourceError if the host does not answer. */
+  /** Returns the HTTP answer, even if its status is a failure. Errors: UpstreamError if the host does not answer. */
   async send({ secrets: _, ...request }: UpstreamRequest): Promise<EgressAnswer> {
     try {
       return await this.egress.request(request);
@@ -42,7 +42,7 @@ export class UpstreamRequests {
     }
   }
 
-  /** Opens an answer whose body is read while it arrives. Errors: SourceError, from the body too. */
+  /** Opens an answer whose body is read while it arrives. Errors: UpstreamError, from the body too. */
   async open({ secrets: _, ...request }: UpstreamRequest): Promise<EgressStream> {
     try {
       const answer = await this.egress.open(request);
@@ -52,17 +52,17 @@ export class UpstreamRequests {
     }
   }
 
-  /** Returns the answer of a successful request. Errors: SourceError for any other answer. */
+  /** Returns the answer of a successful request. Errors: UpstreamError for any other answer. */
   async get(request: UpstreamRequest): Promise<EgressAnswer> {
     const answer = await this.send(request);
-    refuseFailure(answer, request.secrets);
+    assertUpstreamSuccess(answer, request.secrets);
     return answer;
   }
 }
 
 function toSourceError(error: unknown): unknown {
   if (!(error instanceof EgressError)) return error;
-  return new SourceError(error.reason === 'address refused' ? 'address' : 'other', error.message, { cause: error });
+  return new UpstreamError(error.reason === 'address refused' ? 'address' : 'other', error.message, { cause: error });
 }
 
 async function* withSourceErrors(body: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
@@ -73,31 +73,31 @@ async function* withSourceErrors(body: AsyncIterable<Buffer>): AsyncGenerator<Bu
   }
 }
 
-/** Errors: SourceError for another status than 200. */
-export function refuseFailure(answer: EgressAnswer, secrets: readonly string[]): void {
+/** Errors: UpstreamError for another status than 200. */
+export function assertUpstreamSuccess(answer: EgressAnswer, secrets: readonly string[]): void {
   const { status } = answer;
   if (status === 200) return;
-  if (status === 401) throw new SourceError('credential', 'The credential is not accepted.', { status });
-  if (isLimited(answer)) {
+  if (status === 401) throw new UpstreamError('credential', 'The credential is not accepted.', { status });
+  if (isRateLimitedAnswer(answer)) {
     const retryAt = parseRetryTime(answer);
-    throw new SourceError('limit', 'The rate of requests is limited.', { status, retryAt });
+    throw new UpstreamError('limit', 'The rate of requests is limited.', { status, retryAt });
   }
-  throw new SourceError('other', `${quoteBody(answer.body, secrets)} (HTTP ${status})`, { status });
+  throw new UpstreamError('other', `${quoteBody(answer.body, secrets)} (HTTP ${status})`, { status });
 }
 
 /** Primary limits answer 403 without remaining requests, secondary ones 429, or 403 with `Retry-After`. */
-export function isLimited({ status, headers }: EgressAnswer): boolean {
+export function isRateLimitedAnswer({ status, headers }: EgressAnswer): boolean {
   if (status === 429) return true;
   return status === 403 && (headers['x-ratelimit-remaining'] === '0' || headers['retry-after'] !== undefined);
 }
 
 /**
- * Returns the JSON value of an answer; null for another text. Errors: SourceError for an answer that repeats the credential,
+ * Returns the JSON value of an answer; null for another text. Errors: UpstreamError for an answer that repeats the credential,
  * because its texts are shown to other users, and for one with too many parts.
  */
-export function parseJson({ status, body }: EgressAnswer, secrets: readonly string[]): unknown {
-  if (secrets.some((secret) => body.includes(secret))) throw new SourceError('other', REPEATED, { status });
-  if (hasTooManyJsonParts(body)) throw new SourceError('other', 'The answer has too many parts.', { status });
+export function parseUpstreamJson({ status, body }: EgressAnswer, secrets: readonly string[]): unknown {
+  if (secrets.some((secret) => body.includes(secret))) throw new UpstreamError('other', REPEATED, { status });
+  if (hasTooManyJsonParts(body)) throw new UpstreamError('other', 'The answer has too many parts.', { status });
   try {
     return JSON.parse(body.toString());
   } catch {

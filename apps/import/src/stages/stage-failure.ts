@@ -8,24 +8,24 @@ export interface FailedObject {
 }
 
 /** A stage that cannot be completed. `message` is shown to users. `isFinal` is true if another try would fail too. */
-export class StageFailed extends Error {
+export class ImportStageFailed extends Error {
   constructor(
     message: string,
     readonly isFinal: boolean,
     options?: ErrorOptions,
   ) {
     super(message, options);
-    this.name = 'StageFailed';
+    this.name = 'ImportStageFailed';
   }
 }
 
 /** The upstream host limits the rate of requests: the import continues later. */
-export class StageWaits extends Error {
+export class ImportStagePostponed extends Error {
   constructor(
     readonly until: Date,
     options?: ErrorOptions,
   ) {
     super('The host limits the rate of requests.', options);
-    this.name = 'StageWaits';
+    this.name = 'ImportStagePostponed';
   }
 }

@@ -2,18 +2,25 @@ import { Module } from '@nestjs/common';
 import { EgressModule } from '@rookery/egress';
 import { GitModule } from '@rookery/git';
 import { UpstreamPeopleModule } from '../people/people.module';
-import { SourcesModule } from '../sources/sources.module';
+import { UpstreamClientsModule } from '../sources/sources.module';
 import { ProjectUploads } from './attachments/project-uploads';
-import { TextAttachments } from './attachments/text-attachments';
-import { ObjectsStage } from './objects/objects-stage';
-import { ProjectObjects } from './objects/project-objects';
-import { RepositoryStage } from './repository/repository-stage';
-import { ScratchJob } from './repository/scratch.job';
+import { TextAttachmentImporter } from './attachments/text-attachments';
+import { ObjectsImportStage } from './objects/objects-stage';
+import { ImportObjectsClient } from './objects/project-objects';
+import { RepositoryImportStage } from './repository/repository-stage';
+import { SweepScratchRepositoriesJob } from './repository/scratch.job';
 
 /** Stages of imports, each of which brings one kind of object into a project. */
 @Module({
-  imports: [EgressModule, GitModule, UpstreamPeopleModule, SourcesModule],
-  providers: [ObjectsStage, ProjectObjects, ProjectUploads, RepositoryStage, ScratchJob, TextAttachments],
-  exports: [ObjectsStage, RepositoryStage],
+  imports: [EgressModule, GitModule, UpstreamPeopleModule, UpstreamClientsModule],
+  providers: [
+    ObjectsImportStage,
+    ImportObjectsClient,
+    ProjectUploads,
+    RepositoryImportStage,
+    SweepScratchRepositoriesJob,
+    TextAttachmentImporter,
+  ],
+  exports: [ObjectsImportStage, RepositoryImportStage],
 })
-export class StagesModule {}
+export class ImportStagesModule {}

@@ -1,4 +1,4 @@
-import { anonymousViewer, parameterEncodings } from '@rookery/testing';
+import { anonymousViewer, registerParameterEncodingTests } from '@rookery/testing';
 import type { HostedGist, SeededUser } from '@rookery/testing';
 import { GistImportRecords } from '../../src/gists/gist-import-records';
 import { GistImportsJob } from '../../src/gists/gist-imports.job';
@@ -120,7 +120,7 @@ describe('POST /import/remote/gists', () => {
     expect((await external.post(PATH).send(importParameters()).expect(403)).body).toEqual({ message: '403 Forbidden' });
   });
 
-  parameterEncodings({
+  registerParameterEncodingTests({
     app: () => scene.service.app,
     to: async () => {
       const viewer = scene.service.seed.viewer(await scene.service.seed.user());

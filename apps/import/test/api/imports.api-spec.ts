@@ -1,5 +1,5 @@
 import { IMPORTED_KINDS } from '@rookery/contracts';
-import { anonymousViewer, parameterEncodings } from '@rookery/testing';
+import { anonymousViewer, registerParameterEncodingTests } from '@rookery/testing';
 import type { SeededUser } from '@rookery/testing';
 import { ImportScene } from '../support/scene';
 
@@ -352,7 +352,7 @@ describe('GET /projects/:id/import', () => {
 });
 
 describe('parameters of POST /import/remote', () => {
-  parameterEncodings({
+  registerParameterEncodingTests({
     app: () => scene.service.app,
     to: async (encoding) => {
       const { repository } = await scene.started(`shrike-${encoding.replaceAll(' ', '-')}`);

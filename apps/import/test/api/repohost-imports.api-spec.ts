@@ -1,5 +1,5 @@
 import type { ImportObjectsRequest } from '@rookery/contracts';
-import { anonymousViewer, parameterEncodings, RepohostCloud } from '@rookery/testing';
+import { anonymousViewer, registerParameterEncodingTests, RepohostCloud } from '@rookery/testing';
 import type { CloudRepository } from '@rookery/testing';
 import { ImportScene } from '../support/scene';
 
@@ -164,7 +164,7 @@ describe('POST /import/repohost', () => {
     await readers.post(PATH).send({}).expect(403);
   });
 
-  parameterEncodings({
+  registerParameterEncodingTests({
     app: () => scene.service.app,
     to: async (encoding) => {
       const { name, full_name: repo_path } = await cloud.add(`shrike-${encoding.replaceAll(' ', '-')}`);

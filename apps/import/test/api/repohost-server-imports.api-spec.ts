@@ -1,5 +1,5 @@
 import type { ImportObjectsRequest } from '@rookery/contracts';
-import { anonymousViewer, parameterEncodings, RepohostServer } from '@rookery/testing';
+import { anonymousViewer, registerParameterEncodingTests, RepohostServer } from '@rookery/testing';
 import type { ServerRepository } from '@rookery/testing';
 import { ImportScene } from '../support/scene';
 
@@ -254,7 +254,7 @@ describe('POST /import/repohost_server', () => {
     await scene.as(scene.owner).post('/api/v4/import/remote/cancel').send(body).expect(404);
   });
 
-  parameterEncodings({
+  registerParameterEncodingTests({
     app: () => scene.service.app,
     to: async (encoding) => {
       const repository = await server.add(`shrike-${encoding.replaceAll(' ', '-')}`);

@@ -3,10 +3,10 @@ import { readdirSync } from 'node:fs';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { deletedWithProjects } from '@rookery/testing';
+import { registerProjectDeletionTests } from '@rookery/testing';
 import { ImportCredentials } from '../../src/imports/import-credentials';
 import { ImportRecords } from '../../src/imports/import-records';
-import { ImportStages } from '../../src/imports/import-stages';
+import { ImportStageRecords } from '../../src/imports/import-stages';
 import { StateReportsJob } from '../../src/imports/running/state-reports.job';
 import { ImportScene } from '../support/scene';
 
@@ -180,7 +180,7 @@ it('fails if the project refuses the push', async () => {
   expect(await scene.row(importId)).toMatchObject({ state: 'failed' });
 });
 
-deletedWithProjects({
+registerProjectDeletionTests({
   service: () => scene.service,
   effect: 'drop-imports',
   tables: ['project_imports', 'import_failures', 'import_stages'],
@@ -191,7 +191,7 @@ deletedWithProjects({
     const failed = [{ relation: 'branch', name: 'x', message: 'No.' }];
     await scene.service.app.get(ImportRecords).beginImport(importId);
     const page = { next: null, fetched: 1, imported: 0 };
-    await scene.service.app.get(ImportStages).advanceStage(importId, 'branch', page, failed);
+    await scene.service.app.get(ImportStageRecords).advanceStage(importId, 'branch', page, failed);
   },
 });
 

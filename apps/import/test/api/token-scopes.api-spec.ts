@@ -1,5 +1,5 @@
 import type { Viewer } from '@rookery/kernel';
-import { tokenScopes } from '@rookery/testing';
+import { registerTokenScopeTests } from '@rookery/testing';
 import { ImportScene } from '../support/scene';
 
 let scene: ImportScene;
@@ -10,4 +10,4 @@ beforeAll(async () => {
 });
 afterAll(() => scene.close());
 
-tokenScopes({ app: () => scene.service.app, viewer: () => reader });
+registerTokenScopeTests({ app: () => scene.service.app, viewer: () => reader });

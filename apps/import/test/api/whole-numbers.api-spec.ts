@@ -1,5 +1,5 @@
 import type { Viewer } from '@rookery/kernel';
-import { wholeNumbers } from '@rookery/testing';
+import { registerNumberLimitTests } from '@rookery/testing';
 import { ImportScene } from '../support/scene';
 
 let scene: ImportScene;
@@ -13,4 +13,4 @@ beforeAll(async () => {
 });
 afterAll(() => scene.close());
 
-wholeNumbers({ app: () => scene.service.app, viewer: () => admin, ids: () => ids });
+registerNumberLimitTests({ app: () => scene.service.app, viewer: () => admin, ids: () => ids });

@@ -3,12 +3,12 @@ import { gitSettings } from '@rookery/git';
 import { jobSettings, withJobs } from '@rookery/jobs';
 import { eventWorker, messagingSettings } from '@rookery/messaging';
 import { databaseSettingsFor } from '@rookery/persistence';
-import { background } from '@rookery/testing';
+import { registerBackgroundWorkTests } from '@rookery/testing';
 import { migrations } from '../../src/database';
 import { importSettings } from '../../src/import.config';
 import { ImportModule } from '../../src/import.module';
 
-background({
+registerBackgroundWorkTests({
   service: 'import',
   module: ImportModule,
   settings: [

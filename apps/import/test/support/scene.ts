@@ -2,7 +2,7 @@ import type { DirectoryProject } from '@rookery/contracts';
 import { egressSettings } from '@rookery/egress';
 import { gitSettings } from '@rookery/git';
 import type { SignedInViewer } from '@rookery/kernel';
-import { RemoteHost, startSeeded } from '@rookery/testing';
+import { RemoteHost, startSeededService } from '@rookery/testing';
 import type { HostedRepository, SeededService, SeededUser } from '@rookery/testing';
 import type { Agent } from 'supertest';
 import { migrations } from '../../src/database';
@@ -36,7 +36,7 @@ export class ImportScene {
   ): Promise<ImportScene> {
     const host = await RemoteHost.start();
     const inside = await FakeServices.start();
-    const service = await startSeeded({
+    const service = await startSeededService({
       service: 'import',
       module: ImportModule,
       migrations,

@@ -1,5 +1,14 @@
 import { Controller } from '@nestjs/common';
-import { created, Endpoint, group, orUnfinished, project, signedIn, streamed, UnfinishedAnswer } from '@rookery/api-v4';
+import {
+  created,
+  Endpoint,
+  group,
+  oneOrUnfinished,
+  project,
+  signedIn,
+  streamedFile,
+  UnfinishedAnswer,
+} from '@rookery/api-v4';
 import type { Call, FileAnswer, GroupScope, ProjectScope } from '@rookery/api-v4';
 import { NotFound } from '@rookery/kernel';
 import type { SignedInViewer } from '@rookery/kernel';
@@ -9,17 +18,17 @@ import {
   CreateGroupDependencyExport,
   CreatePipelineDependencyExport,
   CreateProjectDependencyExport,
-  IdentifyExport,
+  IdentifyDependencyExport,
 } from './dependency-exports.dto';
 import { readsDependencies } from './dependency-exports.permission';
 import type { ExportRow } from './dependency-exports.queries';
 import { DependencyExportsService } from './dependency-exports.service';
-import { exportFile } from './export-file.presenter';
+import { toDependencyExportDownload } from './export-file.presenter';
 
 const SOURCE = 'requirements 3 §4 Dependency list exports; reference packages-and-admin 6.2';
 const EXPORT = '/dependency_list_exports/:id';
 const creates = { source: SOURCE, may: readsDependencies, answers: created(dependencyExportPresenter) } as const;
-const reads = { source: SOURCE, may: signedIn(), params: IdentifyExport, fails: [403, 404] } as const;
+const reads = { source: SOURCE, may: signedIn(), params: IdentifyDependencyExport, fails: [403, 404] } as const;
 /** Time after which a client asks again. Units: ms. */
 const POLL_MS = 5000;
 
@@ -75,9 +84,11 @@ export class DependencyExportsController {
   @Endpoint('GET', EXPORT, {
     ...reads,
     about: 'Returns an export to its author; 202 while the file is being written.',
-    answers: orUnfinished(dependencyExportPresenter),
+    answers: oneOrUnfinished(dependencyExportPresenter),
   })
-  async show(call: Call<IdentifyExport, undefined, SignedInViewer>): Promise<ExportRow | UnfinishedAnswer<ExportRow>> {
+  async show(
+    call: Call<IdentifyDependencyExport, undefined, SignedInViewer>,
+  ): Promise<ExportRow | UnfinishedAnswer<ExportRow>> {
     const found = await this.exports.show(call.params.id, call.viewer);
     const isUnfinished = found.status === 'created' || found.status === 'running';
     return isUnfinished ? new UnfinishedAnswer(found, POLL_MS) : found;
@@ -86,11 +97,11 @@ export class DependencyExportsController {
   @Endpoint('GET', `${EXPORT}/download`, {
     ...reads,
     about: 'Downloads the file of a finished export.',
-    answers: streamed('application/json', { 'text/csv': {} }),
+    answers: streamedFile('application/json', { 'text/csv': {} }),
   })
-  async download(call: Call<IdentifyExport, undefined, SignedInViewer>): Promise<FileAnswer> {
+  async download(call: Call<IdentifyDependencyExport, undefined, SignedInViewer>): Promise<FileAnswer> {
     const found = await this.exports.show(call.params.id, call.viewer);
     if (found.status !== 'finished') throw new NotFound('DependencyListExport');
-    return exportFile(this.files, found);
+    return toDependencyExportDownload(this.files, found);
   }
 }

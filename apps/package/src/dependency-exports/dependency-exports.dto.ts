@@ -22,6 +22,6 @@ export class CreatePipelineDependencyExport {
   @Flag({ default: false, about: EMAIL }) send_email: boolean;
 }
 
-export class IdentifyExport {
+export class IdentifyDependencyExport {
   @Int({ in: 'path', about: 'Id of the export.' }) id: number;
 }

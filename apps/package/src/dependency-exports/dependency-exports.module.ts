@@ -1,6 +1,6 @@
 import { Module } from '@nestjs/common';
 import { BlobsModule } from '@rookery/blobs';
-import { attachedTo, Attaches, Owns } from '@rookery/persistence';
+import { declareAttachedTable, Attaches, Owns } from '@rookery/persistence';
 import { CiJobsModule } from '../ci/jobs/jobs.module';
 import { PipelinesModule } from '../ci/pipelines/pipelines.module';
 import { PackagesModule } from '../packages/packages.module';
@@ -8,19 +8,19 @@ import { DependencyExport } from './dependency-export.entity';
 import { DependencyExportsController } from './dependency-exports.controller';
 import { DependencyExportsQueries } from './dependency-exports.queries';
 import { DependencyExportsService } from './dependency-exports.service';
-import { ExpiryJob } from './expiry.job';
-import { ComponentsQueries } from './generating/components.queries';
+import { ExpireDependencyExportsJob } from './expiry.job';
+import { DependencyComponentsQueries } from './generating/components.queries';
 import { DependencyReportSources } from './generating/dependency-sources';
 import { ExportContents } from './generating/export-contents';
-import { GenerationJob } from './generating/generation.job';
+import { GenerateDependencyExportJob } from './generating/generation.job';
 import { ArtifactsController } from './reports/artifacts.controller';
 import { DependencyComponent } from './reports/dependency-component.entity';
 import { DependencyReport } from './reports/dependency-report.entity';
-import { ReportIntake } from './reports/report-intake';
-import { ReportReading } from './reports/report-reading';
-import { ReportReadingJob } from './reports/report-reading.job';
+import { DependencyReportIntake } from './reports/report-intake';
+import { DependencyReportReader } from './reports/report-reading';
+import { ReadDependencyReportJob } from './reports/report-reading.job';
 
-const attachedReports = attachedTo({
+const attachedReports = declareAttachedTable({
   table: 'dependency_reports',
   project: 'project_id',
   stays: {
@@ -28,7 +28,7 @@ const attachedReports = attachedTo({
     job_id: 'A job is removed with its pipeline only.',
   },
 });
-const attachedExports = attachedTo({
+const attachedExports = declareAttachedTable({
   table: 'dependency_exports',
   project: 'project_id',
   group: 'group_id',
@@ -45,16 +45,16 @@ const attachedExports = attachedTo({
   imports: [BlobsModule, PackagesModule, PipelinesModule, CiJobsModule],
   controllers: [ArtifactsController, DependencyExportsController],
   providers: [
-    ReportIntake,
-    ReportReading,
-    ReportReadingJob,
+    DependencyReportIntake,
+    DependencyReportReader,
+    ReadDependencyReportJob,
     DependencyExportsQueries,
     DependencyExportsService,
     DependencyReportSources,
-    ComponentsQueries,
+    DependencyComponentsQueries,
     ExportContents,
-    GenerationJob,
-    ExpiryJob,
+    GenerateDependencyExportJob,
+    ExpireDependencyExportsJob,
   ],
 })
 export class DependencyExportsModule {}

@@ -6,7 +6,7 @@ import { DependencyExportsQueries } from './dependency-exports.queries';
 
 /** Deletes expired exports, and fails those that take too long. Source: reference packages-and-admin 6.1. */
 @Injectable()
-export class ExpiryJob {
+export class ExpireDependencyExportsJob {
   constructor(
     private readonly work: Work,
     private readonly exports: DependencyExportsQueries,

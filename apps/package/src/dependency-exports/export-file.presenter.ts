@@ -12,7 +12,7 @@ const EXTENSIONS: Readonly<Record<ExportType, string>> = {
 };
 
 /** The download of a finished export. Source: reference packages-and-admin 6.2. */
-export function exportFile(files: PackageFiles, row: ExportRow): FileAnswer {
+export function toDependencyExportDownload(files: PackageFiles, row: ExportRow): FileAnswer {
   return {
     stream: (range) => files.openAttached(row.sha256!, range),
     mediaType: row.export_type === 'csv' ? 'text/csv' : 'application/json',

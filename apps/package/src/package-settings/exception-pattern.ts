@@ -9,7 +9,7 @@ const MAX_PATTERN = 255;
  */
 
 /** Returns the problem of a pattern, as the end of an API error message, or null for a valid pattern. */
-export function problemOfException(pattern: string): string | null {
+export function findDuplicateExceptionPatternProblem(pattern: string): string | null {
   if (pattern.length > MAX_PATTERN) return `is too long (maximum is ${MAX_PATTERN} characters)`;
   try {
     RE2JS.compile(pattern);
@@ -20,7 +20,7 @@ export function problemOfException(pattern: string): string | null {
 }
 
 /** Whether a pattern matches a whole text. The empty pattern matches no name. Errors: of the library for an invalid pattern. */
-export function matchesException(pattern: string, text: string): boolean {
+export function matchesDuplicateExceptionPattern(pattern: string, text: string): boolean {
   return pattern !== '' && compileCachedPattern(pattern).matches(text);
 }
 

@@ -1,10 +1,10 @@
 import { Module } from '@nestjs/common';
-import { attachedTo, Attaches, Owns } from '@rookery/persistence';
+import { declareAttachedTable, Attaches, Owns } from '@rookery/persistence';
 import { PackageSettingsController } from './package-settings.controller';
 import { PackageSettings } from './package-settings.entity';
 import { PackageSettingsService } from './package-settings.service';
 
-const attachedSettings = attachedTo({ table: 'package_settings', key: 'group_id', group: 'group_id' });
+const attachedSettings = declareAttachedTable({ table: 'package_settings', key: 'group_id', group: 'group_id' });
 
 /** Settings of groups for packages: duplicates and their exceptions. */
 @Owns(PackageSettings)

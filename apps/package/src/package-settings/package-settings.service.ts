@@ -4,7 +4,7 @@ import type { Clock } from '@rookery/kernel';
 import { CLOCK, Unprocessable } from '@rookery/kernel';
 import { Database, statement, Work } from '@rookery/persistence';
 import type { SqlReader } from '@rookery/persistence';
-import { matchesException, problemOfException } from './exception-pattern';
+import { matchesDuplicateExceptionPattern, findDuplicateExceptionPatternProblem } from './exception-pattern';
 import { DEFAULT_SETTINGS } from './package-settings.entity';
 import type { DuplicateType, PackageSettingsFields } from './package-settings.entity';
 
@@ -95,7 +95,7 @@ export class PackageSettingsService {
       'Terraform module': sent.terraform_module_duplicate_exception_regex,
     };
     const problems = Object.entries(regexes).flatMap(([type, pattern]) => {
-      const problem = pattern === undefined ? null : problemOfException(pattern);
+      const problem = pattern === undefined ? null : findDuplicateExceptionPatternProblem(pattern);
       return problem === null ? [] : [`${type} duplicate exception regex ${problem}`];
     });
     if (problems.length > 0) throw new Unprocessable({ error: problems });
@@ -130,6 +130,8 @@ export class PackageSettingsService {
     const settings = await this.ofGroup(traversalIds, reads);
     if (settings[`${named.type}_duplicates_allowed`]) return true;
     const exception = settings[`${named.type}_duplicate_exception_regex`];
-    return [named.name, named.version].some((text) => text !== null && matchesException(exception, text));
+    return [named.name, named.version].some(
+      (text) => text !== null && matchesDuplicateExceptionPattern(exception, text),
+    );
   }
 }

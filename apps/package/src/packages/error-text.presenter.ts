@@ -4,7 +4,7 @@ import type { RenderedError } from '@rookery/api-v4';
  * Adds the text of a refusal under `error`, which is the only key that some package managers show.
  * Source: reference packages-and-admin 4.4, 4.8.
  */
-export function withErrorText(refusal: RenderedError): RenderedError {
+export function addErrorKeyToRefusal(refusal: RenderedError): RenderedError {
   const { message, error, error_description } = JSON.parse(refusal.body ?? '{}') as Readonly<Record<string, unknown>>;
   // Libraries read the scopes that a token lacks.
   if (error === 'insufficient_scope') return refusal;

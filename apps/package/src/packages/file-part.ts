@@ -4,7 +4,7 @@ import { pipeline } from 'node:stream/promises';
 import { Busboy } from '@fastify/busboy';
 import type { BusboyInstance } from '@fastify/busboy';
 import { InvalidParameters } from '@rookery/kernel';
-import { multipartError } from './multipart-error';
+import { toInvalidPartError } from './multipart-error';
 import { MAX_SKIPPED_BYTES } from './upload-form';
 
 /** Name of the part that holds the file. */
@@ -19,12 +19,15 @@ type BodyWithMediaType = Readable & { readonly mediaType: string };
  * Errors, of the stream: InvalidParameters without the part, for a body that is no multipart and for skipped files
  * above 64 MiB; those of the body.
  */
-export function readFilePart(body: BodyWithMediaType, named: (filename: string) => void = () => undefined): Readable {
+export function readFilePart(
+  body: BodyWithMediaType,
+  onFilename: (filename: string) => void = () => undefined,
+): Readable {
   const content = new PassThrough();
   // The body may fail before its reader listens, and an error without a listener would end the process.
   content.on('error', () => undefined);
-  void unwrapFilePart(body, content, named).catch((error: unknown) =>
-    content.destroy(multipartError(error, FILE_PART) as Error),
+  void unwrapFilePart(body, content, onFilename).catch((error: unknown) =>
+    content.destroy(toInvalidPartError(error, FILE_PART) as Error),
   );
   return content;
 }

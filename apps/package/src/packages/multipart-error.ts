@@ -4,7 +4,7 @@ import { InvalidParameters } from '@rookery/kernel';
 const OF_PARSER = /multipart data$/;
 
 /** Returns a failure of the multipart parser as one of the request, `<part> is invalid`; any other error as it is. */
-export function multipartError(error: unknown, part: string): unknown {
+export function toInvalidPartError(error: unknown, part: string): unknown {
   const isOfParser = error instanceof Error && OF_PARSER.test(error.message);
   return isOfParser ? new InvalidParameters([`${part} is invalid`]) : error;
 }

@@ -56,6 +56,6 @@ export function nameKeyOf(type: PackageType, name: string): string {
 }
 
 /** A list of SQL literals. For values of this file only. */
-export function toLiterals(values: readonly string[]): string {
+export function literalListSql(values: readonly string[]): string {
   return values.map((value) => `'${value}'`).join(', ');
 }

@@ -1,9 +1,19 @@
 import { Controller } from '@nestjs/common';
-import { all, anyone, checkUnmodifiedSince, Endpoint, group, none, one, page, project } from '@rookery/api-v4';
+import {
+  unpagedList,
+  anyone,
+  checkUnmodifiedSince,
+  Endpoint,
+  group,
+  noContent,
+  one,
+  page,
+  project,
+} from '@rookery/api-v4';
 import type { Call, GroupScope, ProjectScope } from '@rookery/api-v4';
 import { Forbidden, NotFound } from '@rookery/kernel';
 import type { Page } from '@rookery/kernel';
-import { Protections } from '../protection-rules/protections';
+import { PackageProtections } from '../protection-rules/protections';
 import { PackagesQueries } from './listing/packages.queries';
 import type { PackageFileRow, PackageRow } from './listing/packages.queries';
 import {
@@ -36,7 +46,7 @@ const deletes = {
   source: GAPS,
   within: project(),
   may: deletesPackages,
-  answers: none(),
+  answers: noContent(),
   fails: [404, 412],
   refusals: { anonymousAs: () => new Forbidden() },
 } as const;
@@ -46,7 +56,7 @@ export class PackagesController {
   constructor(
     private readonly packages: PackagesQueries,
     private readonly removal: PackageRemoval,
-    private readonly protections: Protections,
+    private readonly protections: PackageProtections,
   ) {}
 
   @Endpoint('GET', PACKAGES, {
@@ -101,7 +111,7 @@ export class PackagesController {
     source: GAPS,
     about: 'Lists the pipelines that published a package, newest first. There are none: uploads do not record theirs.',
     params: ListPackagePipelines,
-    answers: all(packagePipelinePresenter),
+    answers: unpagedList(packagePipelinePresenter),
     fails: [404],
   })
   async pipelines({ within, viewer, params }: Call<ListPackagePipelines, ProjectScope>): Promise<readonly never[]> {

@@ -1,6 +1,6 @@
 import { Module } from '@nestjs/common';
 import { BlobsModule } from '@rookery/blobs';
-import { attachedTo, Attaches, Owns } from '@rookery/persistence';
+import { declareAttachedTable, Attaches, Owns } from '@rookery/persistence';
 import { PackageSettingsModule } from '../package-settings/package-settings.module';
 import { ProtectionRulesModule } from '../protection-rules/protection-rules.module';
 import { DownloadLog } from './downloads/download-log';
@@ -11,23 +11,23 @@ import { PackageFile } from './package-file.entity';
 import { PackageFiles } from './package-files';
 import { Package } from './package.entity';
 import { PackagesController } from './packages.controller';
-import { DuplicateFiles } from './publishing/duplicate-files';
+import { DuplicateFilePolicy } from './publishing/duplicate-files';
 import { PackagePublishing } from './publishing/package-publishing';
 import { StorageQuota } from './publishing/storage-quota';
-import { UploadGate } from './publishing/upload-gate';
-import { UploadReceipts } from './publishing/upload-receipts';
+import { PackageUploadGate } from './publishing/upload-gate';
+import { UploadAnswerTracker } from './publishing/upload-receipts';
 import { BlobSweepJob } from './removal/blob-sweep.job';
-import { DestructionJob } from './removal/destruction.job';
+import { DestroyDeletedPackagesJob } from './removal/destruction.job';
 import { PackageRemoval } from './removal/package-removal';
-import { SourceCode } from './source/source-code';
-import { StorageJob } from './storage.job';
+import { SourceCodeClient } from './source/source-code';
+import { MeasurePackageStorageJob } from './storage.job';
 
-const attachedPackages = attachedTo({
+const attachedPackages = declareAttachedTable({
   table: 'packages',
   project: 'project_id',
   stays: { creator_id: 'Answers show it as a number only, and the id of a deleted user is not given again.' },
 });
-const attachedPackageFiles = attachedTo({
+const attachedPackageFiles = declareAttachedTable({
   table: 'package_files',
   project: 'project_id',
   stays: {
@@ -36,8 +36,8 @@ const attachedPackageFiles = attachedTo({
   },
 });
 
-const attachedPackageIndexes = attachedTo({ table: 'package_indexes', key: 'ctid', project: 'project_id' });
-const attachedPackageTags = attachedTo({
+const attachedPackageIndexes = declareAttachedTable({ table: 'package_indexes', key: 'ctid', project: 'project_id' });
+const attachedPackageTags = declareAttachedTable({
   table: 'package_tags',
   project: 'project_id',
   stays: { package_id: 'The foreign key removes the tags of a package.' },
@@ -54,16 +54,24 @@ const attachedPackageTags = attachedTo({
     PackageFiles,
     PackagePublishing,
     PackageRemoval,
-    UploadGate,
+    PackageUploadGate,
     StorageQuota,
-    DuplicateFiles,
-    UploadReceipts,
+    DuplicateFilePolicy,
+    UploadAnswerTracker,
     DownloadLog,
-    SourceCode,
-    StorageJob,
-    DestructionJob,
+    SourceCodeClient,
+    MeasurePackageStorageJob,
+    DestroyDeletedPackagesJob,
     BlobSweepJob,
   ],
-  exports: [PackageFiles, PackagePublishing, PackageRemoval, UploadGate, DuplicateFiles, UploadReceipts, SourceCode],
+  exports: [
+    PackageFiles,
+    PackagePublishing,
+    PackageRemoval,
+    PackageUploadGate,
+    DuplicateFilePolicy,
+    UploadAnswerTracker,
+    SourceCodeClient,
+  ],
 })
 export class PackagesModule {}

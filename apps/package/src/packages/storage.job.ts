@@ -15,7 +15,7 @@ const SIZE = statement<{ project: number }, { size: number }>(
 
 /** Reports the storage of a project's packages. Files with equal content count once for each row. */
 @Injectable()
-export class StorageJob {
+export class MeasurePackageStorageJob {
   constructor(
     private readonly work: Work,
     @Inject(CLOCK) private readonly clock: Clock,

@@ -4,7 +4,7 @@ import { pipeline } from 'node:stream/promises';
 import { Busboy } from '@fastify/busboy';
 import type { BusboyFileStream, BusboyInstance } from '@fastify/busboy';
 import { InvalidParameters } from '@rookery/kernel';
-import { multipartError } from './multipart-error';
+import { toInvalidPartError } from './multipart-error';
 
 /**
  * The parts of a form that are read: text parts, and the part that holds the file. Clients send many more, which are
@@ -52,7 +52,7 @@ export async function readUploadForm<F extends string, T>(
   try {
     return await readFormParts(body, parts, store);
   } catch (error) {
-    throw multipartError(error, parts.file);
+    throw toInvalidPartError(error, parts.file);
   }
 }
 

@@ -1,6 +1,6 @@
-import { matchesPattern, problemOfPattern } from './package-name-pattern';
+import { matchesPackageNamePattern, findPackageNamePatternProblem } from './package-name-pattern';
 
-describe('matchesPattern', () => {
+describe('matchesPackageNamePattern', () => {
   it.each([
     ['@acme/tools', '@acme/tools', true],
     ['@acme/tools', '@ACME/Tools', true],
@@ -15,7 +15,7 @@ describe('matchesPattern', () => {
     ['100%', '1000', false],
     ['*', '', false],
   ])('%s on %s: %s', (pattern, name, expected) => {
-    expect(matchesPattern(pattern, name, 'npm')).toBe(expected);
+    expect(matchesPackageNamePattern(pattern, name, 'npm')).toBe(expected);
   });
 
   it.each([
@@ -23,19 +23,19 @@ describe('matchesPattern', () => {
     ['my.__pkg*', 'My-Pkg_extra', true],
     ['my-pkg', 'mypkg', false],
   ])('normalizes both sides for PyPI: %s on %s: %s', (pattern, name, expected) => {
-    expect(matchesPattern(pattern, name, 'pypi')).toBe(expected);
-    if (expected) expect(matchesPattern(pattern, name, 'generic')).toBe(false);
+    expect(matchesPackageNamePattern(pattern, name, 'pypi')).toBe(expected);
+    if (expected) expect(matchesPackageNamePattern(pattern, name, 'generic')).toBe(false);
   });
 
   it('takes linear time on hostile patterns', () => {
     const started = process.cpuUsage();
-    expect(matchesPattern(`${'a*'.repeat(100)}b`, 'a'.repeat(200), 'npm')).toBe(false);
+    expect(matchesPackageNamePattern(`${'a*'.repeat(100)}b`, 'a'.repeat(200), 'npm')).toBe(false);
     // Units: microseconds. Backtracking would not end within the test.
     expect(process.cpuUsage(started).user).toBeLessThan(10_000_000);
   });
 });
 
-describe('problemOfPattern', () => {
+describe('findPackageNamePatternProblem', () => {
   it.each([
     ['npm', '@scope/name-*'],
     ['npm', '*'],
@@ -44,7 +44,7 @@ describe('problemOfPattern', () => {
     ['maven', 'com/example/*'],
     ['conan', 'any % thing'],
   ] as const)('%s accepts %s', (type, pattern) => {
-    expect(problemOfPattern(type, pattern)).toBeNull();
+    expect(findPackageNamePatternProblem(type, pattern)).toBeNull();
   });
 
   it.each([
@@ -54,18 +54,18 @@ describe('problemOfPattern', () => {
     ['pypi', 'my package', 'PyPI'],
     ['pypi', '-x', 'PyPI'],
   ] as const)('%s refuses %s', (type, pattern, name) => {
-    expect(problemOfPattern(type, pattern)).toBe(
+    expect(findPackageNamePatternProblem(type, pattern)).toBe(
       `Package name pattern should be a valid ${name} package name with optional wildcard characters.`,
     );
   });
 
   it('refuses blank and too long patterns for every package type', () => {
-    expect(problemOfPattern('maven', ' ')).toBe("Package name pattern can't be blank");
-    expect(problemOfPattern('maven', 'x'.repeat(256))).toMatch(/too long/);
-    expect(problemOfPattern('maven', '\u{1F95A}'.repeat(256))).toMatch(/too long/);
+    expect(findPackageNamePatternProblem('maven', ' ')).toBe("Package name pattern can't be blank");
+    expect(findPackageNamePatternProblem('maven', 'x'.repeat(256))).toMatch(/too long/);
+    expect(findPackageNamePatternProblem('maven', '\u{1F95A}'.repeat(256))).toMatch(/too long/);
   });
 
   it('counts characters', () => {
-    expect(problemOfPattern('maven', '\u{1F95A}'.repeat(255))).toBeNull();
+    expect(findPackageNamePatternProblem('maven', '\u{1F95A}'.repeat(255))).toBeNull();
   });
 });

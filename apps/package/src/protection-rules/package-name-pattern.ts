@@ -25,7 +25,7 @@ const PYPI_NAME = /^[a-z0-9*](?:[a-z0-9._*-]*[a-z0-9*])?$/i;
 /**
  * Returns the problem of a pattern for this package type, as an API error message. Returns null for a valid pattern.
  */
-export function problemOfPattern(type: ProtectedPackageType, pattern: string): string | null {
+export function findPackageNamePatternProblem(type: ProtectedPackageType, pattern: string): string | null {
   if (pattern.trim() === '') return "Package name pattern can't be blank";
   const [tooLong] = lengthProblems(pattern, 255);
   if (tooLong !== undefined) return `Package name pattern ${tooLong}`;
@@ -43,7 +43,7 @@ function isNpmPattern(pattern: string): boolean {
 }
 
 /** Whether a pattern matches a name of a package of this type. Patterns for PyPI are normalized as names are. */
-export function matchesPattern(pattern: string, name: string, type: string): boolean {
+export function matchesPackageNamePattern(pattern: string, name: string, type: string): boolean {
   const comparable = type === 'pypi' ? normalizedPypiName : (text: string) => text.toLowerCase();
   return name !== '' && matchesWildcard(comparable(pattern), comparable(name));
 }

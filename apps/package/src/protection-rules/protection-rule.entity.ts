@@ -1,7 +1,7 @@
 import { assertAllUsed, Unprocessable } from '@rookery/kernel';
 import { Check, Column, Entity, PrimaryGeneratedColumn, Unique } from 'typeorm';
 import type { ProtectedPackageType } from './package-name-pattern';
-import { problemOfPattern } from './package-name-pattern';
+import { findPackageNamePatternProblem } from './package-name-pattern';
 
 export const PUSH_LEVELS = ['maintainer', 'owner', 'admin'] as const;
 export type PushLevel = (typeof PUSH_LEVELS)[number];
@@ -66,7 +66,7 @@ export class ProtectionRule {
     if (remove !== undefined) this.deleteLevel = remove;
     this.updatedAt = now;
     const problems = [
-      problemOfPattern(this.packageType, this.packageNamePattern),
+      findPackageNamePatternProblem(this.packageType, this.packageNamePattern),
       this.pushLevel === null && this.deleteLevel === null
         ? 'A rule must have at least a minimum access role for push or delete.'
         : null,

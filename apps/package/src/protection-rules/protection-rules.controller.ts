@@ -1,6 +1,6 @@
 import { Controller, Inject } from '@nestjs/common';
 import type { Call, NoParams, ProjectScope } from '@rookery/api-v4';
-import { all, actorAndParent, created, Endpoint, none, one, project } from '@rookery/api-v4';
+import { unpagedList, actorAndParent, created, Endpoint, noContent, one, project } from '@rookery/api-v4';
 import type { EventDefinition } from '@rookery/contracts';
 import { protectionRuleCreated, protectionRuleDeleted, protectionRuleUpdated } from '@rookery/contracts';
 import { InstanceSettings } from '@rookery/instance';
@@ -54,7 +54,7 @@ export class ProtectionRulesController {
     source: SOURCE,
     within: project(),
     may: MAY,
-    answers: all(protectionRulePresenter),
+    answers: unpagedList(protectionRulePresenter),
   })
   list(call: Call<NoParams, ProjectScope>): Promise<readonly ProtectionRule[]> {
     return this.rules.listAll({ within: call.within });
@@ -94,7 +94,7 @@ export class ProtectionRulesController {
     within: project(),
     may: MAY,
     params: IdentifyProtectionRule,
-    answers: none(),
+    answers: noContent(),
     fails: [404],
   })
   async remove(call: Call<IdentifyProtectionRule, ProjectScope>): Promise<void> {

@@ -1,13 +1,13 @@
 import { Module } from '@nestjs/common';
-import { attachedTo, Attaches, Owns } from '@rookery/persistence';
+import { declareAttachedTable, Attaches, Owns } from '@rookery/persistence';
 import { ProtectionRule } from './protection-rule.entity';
 import { ProtectionRulesController } from './protection-rules.controller';
-import { Protections } from './protections';
+import { PackageProtections } from './protections';
 
-const attachedRules = attachedTo({ table: 'protection_rules', project: 'project_id' });
+const attachedRules = declareAttachedTable({ table: 'protection_rules', project: 'project_id' });
 
 /** Rules of projects for pushing and deleting packages, by name. */
 @Owns(ProtectionRule)
 @Attaches(attachedRules)
-@Module({ controllers: [ProtectionRulesController], providers: [Protections], exports: [Protections] })
+@Module({ controllers: [ProtectionRulesController], providers: [PackageProtections], exports: [PackageProtections] })
 export class ProtectionRulesModule {}

@@ -4,7 +4,7 @@ import { InstanceSettings } from '@rookery/instance';
 import { ACCESS_LEVELS, Forbidden } from '@rookery/kernel';
 import type { Viewer } from '@rookery/kernel';
 import { Database, statement } from '@rookery/persistence';
-import { matchesPattern } from './package-name-pattern';
+import { matchesPackageNamePattern } from './package-name-pattern';
 import type { DeleteLevel, PushLevel } from './protection-rule.entity';
 
 interface ProtectionRuleRow {
@@ -31,7 +31,7 @@ const LEVELS: Readonly<Record<PushLevel | DeleteLevel, number>> = {
  * rules whose pattern matches the name. Source: reference packages-and-admin 4.2, 5.
  */
 @Injectable()
-export class Protections {
+export class PackageProtections {
   constructor(
     private readonly database: Database,
     private readonly instance: InstanceSettings,
@@ -59,7 +59,7 @@ export class Protections {
   ): Promise<number> {
     if (viewer.isAdmin) return 0;
     const rules = await this.database.run(RULES, { project: id, type });
-    const levels = rules.filter(({ pattern }) => matchesPattern(pattern, name, type)).map(levelOf);
+    const levels = rules.filter(({ pattern }) => matchesPackageNamePattern(pattern, name, type)).map(levelOf);
     return Math.max(0, ...levels.map((level) => (level === null ? 0 : LEVELS[level])));
   }
 }

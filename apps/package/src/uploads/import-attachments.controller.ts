@@ -1,6 +1,6 @@
 import { Readable } from 'node:stream';
 import { Controller } from '@nestjs/common';
-import { Internal, InternalStreamed, UploadAborted } from '@rookery/api-v4';
+import { InternalRoute, StreamedInternalRoute, UploadAborted } from '@rookery/api-v4';
 import type { InternalRequest, InternalStream, InternalUpload } from '@rookery/api-v4';
 import { INTERNAL_CALLERS, INTERNAL_PATHS, MAX_FOUND_ATTACHMENTS } from '@rookery/contracts';
 import type { FindAttachmentsAnswer } from '@rookery/contracts';
@@ -27,7 +27,7 @@ export class ImportAttachmentsController {
     private readonly uploads: UploadsService,
   ) {}
 
-  @Internal('POST', INTERNAL_PATHS.importAttachments, INTERNAL_CALLERS.importAttachments)
+  @InternalRoute('POST', INTERNAL_PATHS.importAttachments, INTERNAL_CALLERS.importAttachments)
   async find({ body: { project_id: projectId, sources } }: InternalRequest): Promise<FindAttachmentsAnswer> {
     if (!Number.isSafeInteger(projectId)) throw new InvalidParameters(['project_id is invalid']);
     if (!Array.isArray(sources) || sources.length > MAX_FOUND_ATTACHMENTS || !sources.every(isAttachmentSource))
@@ -40,7 +40,7 @@ export class ImportAttachmentsController {
     return { attachments, total: await this.uploads.importedTotal(projectId as number) };
   }
 
-  @InternalStreamed('POST', INTERNAL_PATHS.importAttachment, INTERNAL_CALLERS.importAttachment)
+  @StreamedInternalRoute('POST', INTERNAL_PATHS.importAttachment, INTERNAL_CALLERS.importAttachment)
   async store({ query, input }: InternalUpload): Promise<InternalStream> {
     const { project_id: id, source, filename } = query;
     if (typeof id !== 'string' || !/^\d{1,15}$/.test(id)) throw new InvalidParameters(['project_id is invalid']);

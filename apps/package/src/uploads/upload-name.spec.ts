@@ -1,4 +1,4 @@
-import { detectPictureType, uploadNameOf } from './upload-name';
+import { detectPictureType, sanitizeUploadName } from './upload-name';
 
 it.each([
   ['a.png', 'a.png'],
@@ -12,7 +12,7 @@ it.each([
   [`${'x'.repeat(300)}.md`, `${'x'.repeat(197)}.md`],
   ['\ud800.txt', '_.txt'],
 ])('stores %j as %s', (given, stored) => {
-  expect(uploadNameOf(given)).toBe(stored);
+  expect(sanitizeUploadName(given)).toBe(stored);
 });
 
 it.each([

@@ -6,7 +6,7 @@ const UNUSUAL = /[^\p{L}\p{N}._+-]+/gu;
  * Returns the name under which a file is stored: one path segment of letters, digits, dots, dashes, plus signs and
  * underscores. A long name loses its beginning, because the end has the extension.
  */
-export function uploadNameOf(filename: string): string {
+export function sanitizeUploadName(filename: string): string {
   const base = filename.split(/[\\/]/).at(-1)!;
   const name = [...base.replace(UNUSUAL, '_')].slice(-LONGEST).join('');
   return /^[._]*$/.test(name) ? 'file' : name;

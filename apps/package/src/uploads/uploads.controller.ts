@@ -1,5 +1,5 @@
 import { Controller } from '@nestjs/common';
-import { ability, anyone, created, Endpoint, project, streamed, streamedBody } from '@rookery/api-v4';
+import { ability, anyone, created, Endpoint, project, streamedFile, streamedBody } from '@rookery/api-v4';
 import type { Call, FileAnswer, NoParams, ProjectScope, StreamedCall } from '@rookery/api-v4';
 import { MAX_UPLOAD_BYTES } from '@rookery/contracts';
 import { ACCESS_LEVELS } from '@rookery/kernel';
@@ -50,7 +50,7 @@ export class UploadsController {
     within: project(),
     may: anyone(),
     params: IdentifyUpload,
-    answers: streamed('application/octet-stream', Object.fromEntries(PICTURE_TYPES.map((type) => [type, {}]))),
+    answers: streamedFile('application/octet-stream', Object.fromEntries(PICTURE_TYPES.map((type) => [type, {}]))),
     fails: [404],
   })
   async download({ within, params }: Call<IdentifyUpload, ProjectScope>): Promise<FileAnswer> {

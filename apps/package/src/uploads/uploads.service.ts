@@ -11,7 +11,7 @@ import { defineCollection, Database, statement, Work } from '@rookery/persistenc
 import type { Collection, ListQuery, Tx } from '@rookery/persistence';
 import { PackageFiles } from '../packages/package-files';
 import { Upload } from './upload.entity';
-import { HEAD_BYTES, detectPictureType, uploadNameOf } from './upload-name';
+import { HEAD_BYTES, detectPictureType, sanitizeUploadName } from './upload-name';
 
 const TOTAL = statement<{ project: number }, ImportedTotal>(
   'uploads_imported_total',
@@ -93,7 +93,7 @@ export class UploadsService {
     });
     const head = size === 0 ? Buffer.alloc(0) : await this.readHead(sha256);
     const upload = {
-      ...{ sha256, size, ...origin, filename: uploadNameOf(file.filename()) },
+      ...{ sha256, size, ...origin, filename: sanitizeUploadName(file.filename()) },
       secret: randomBytes(SECRET_BYTES).toString('hex'),
       pictureType: detectPictureType(head),
     };

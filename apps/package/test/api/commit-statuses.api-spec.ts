@@ -1,6 +1,12 @@
 import type { DirectoryProject } from '@rookery/contracts';
 import type { Viewer } from '@rookery/kernel';
-import { foreignId, paging, parameterEncodings, refusalOrder, visibility } from '@rookery/testing';
+import {
+  registerForeignParentTests,
+  registerListPagingTests,
+  registerParameterEncodingTests,
+  registerRefusalOrderTests,
+  registerVisibilityTests,
+} from '@rookery/testing';
 import type { SeededUser } from '@rookery/testing';
 import type { Response } from 'supertest';
 import { shaOf } from '../support/fake-collaboration';
@@ -217,7 +223,7 @@ describe('POST /projects/:id/statuses/:sha', () => {
     expect((await as().get(statusesPath(MAIN)).query({ all: true }).expect(200)).body).toHaveLength(1);
   });
 
-  parameterEncodings({
+  registerParameterEncodingTests({
     app: () => scene.app,
     to: (encoding) => ({
       ...{ viewer: me(), method: 'POST', path: reportsPath(MAIN) },
@@ -227,7 +233,7 @@ describe('POST /projects/:id/statuses/:sha', () => {
     expected: ['running', 12.5],
   });
 
-  refusalOrder(
+  registerRefusalOrderTests(
     () => scene.app,
     async () => {
       const at = await scene.project({ developer });
@@ -301,10 +307,16 @@ describe('GET /projects/:id/repository/commits/:sha/statuses', () => {
     beforeEach(async () => {
       for (let index = 0; index < 6; index += 1) await reportStatus({ state: 'success', name: `${index}` });
     });
-    paging(() => ({ app: scene.app, viewer: me(), path: statusesPath(MAIN), query: { sort: 'desc' }, rows: 6 }));
+    registerListPagingTests(() => ({
+      app: scene.app,
+      viewer: me(),
+      path: statusesPath(MAIN),
+      query: { sort: 'desc' },
+      rows: 6,
+    }));
   });
 
-  visibility({
+  registerVisibilityTests({
     app: () => scene.app,
     from: async (level, standing) => {
       const at = await scene.seed.project({ visibility: level });
@@ -327,7 +339,7 @@ describe('a pipeline of another project', () => {
     foreign = await scene.project({ developer });
     ({ id } = await scene.pipeline(me(), project));
   });
-  foreignId({
+  registerForeignParentTests({
     app: () => scene.app,
     viewer: me,
     requests: () => [{ method: 'POST', path: reportsPath(MAIN, foreign), body: { state: 'success', pipeline_id: id } }],

@@ -2,11 +2,11 @@ import { readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import type { DirectoryProject } from '@rookery/contracts';
 import type { Viewer } from '@rookery/kernel';
-import { deletedWithProjects, refusalOrder } from '@rookery/testing';
+import { registerProjectDeletionTests, registerRefusalOrderTests } from '@rookery/testing';
 import type { SeededUser } from '@rookery/testing';
 import Ajv from 'ajv';
 import addFormats from 'ajv-formats';
-import { ExpiryJob } from '../../src/dependency-exports/expiry.job';
+import { ExpireDependencyExportsJob } from '../../src/dependency-exports/expiry.job';
 import { component, cycloneDx, DependencyScene } from '../support/dependencies';
 import { shaOf } from '../support/fake-collaboration';
 import { PipelineScene } from '../support/pipelines';
@@ -33,7 +33,7 @@ const exportsPath = (id = project.id): string => `/api/v4/projects/${id}/${EXPOR
 const exportPath = (id: number): string => `/api/v4/${EXPORTS}/${id}`;
 const createExport = async (params: object = { export_type: 'csv' }): Promise<number> =>
   (await as().post(exportsPath()).send(params).expect(201)).body.id;
-const runExpiryJob = () => scene.app.get(ExpiryJob).expire({ signal: new AbortController().signal });
+const runExpiryJob = () => scene.app.get(ExpireDependencyExportsJob).expire({ signal: new AbortController().signal });
 const exportStatus = async (id: number): Promise<string> => (await as().get(exportPath(id))).body.status;
 const eventsOf = (id: number) =>
   scene.service.database.query<{ payload: { data: object } }>(
@@ -69,7 +69,7 @@ describe('POST …/dependency_list_exports', () => {
     const byQuery = await as().post(exportsPath()).query({ export_type: 'csv' }).expect(201);
     expect(byQuery.body).toMatchObject({ export_type: 'csv', send_email: false });
     const [{ path }] = (await scene.service.database.query<{ path: string }>(
-      `select n.full_path || '/' || p.path as path from directory_projects p
+      `select n.full_path || '/' || p.path from directory_projects p
        join directory_namespaces n on n.id = p.namespace_id where p.id = $1`,
       [project.id],
     )) as [{ path: string }];
@@ -124,7 +124,7 @@ describe('POST …/dependency_list_exports', () => {
     expect([status, body]).toEqual([404, { message: '404 Pipeline Not Found' }]);
   });
 
-  refusalOrder(
+  registerRefusalOrderTests(
     () => scene.app,
     async () => ({
       ...{ method: 'POST', path: exportsPath(), good: { export_type: 'csv' }, bad: { export_type: 'x' } },
@@ -136,7 +136,7 @@ describe('POST …/dependency_list_exports', () => {
   );
 
   describe('of a group', () => {
-    refusalOrder(
+    registerRefusalOrderTests(
       () => scene.app,
       async () => {
         const group = await scene.seed.group({ visibility: 'private' });
@@ -497,7 +497,7 @@ describe('states', () => {
   });
 });
 
-deletedWithProjects({
+registerProjectDeletionTests({
   service: () => scene.service,
   effect: 'drop-dependency-exports',
   tables: ['dependency_exports'],

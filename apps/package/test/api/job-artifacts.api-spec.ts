@@ -1,6 +1,6 @@
 import type { DirectoryProject } from '@rookery/contracts';
 import type { SeededUser } from '@rookery/testing';
-import { ReportReading } from '../../src/dependency-exports/reports/report-reading';
+import { DependencyReportReader } from '../../src/dependency-exports/reports/report-reading';
 import { openRequest } from '../support/answers';
 import { component, cycloneDx, DependencyScene } from '../support/dependencies';
 import { PipelineScene } from '../support/pipelines';
@@ -44,7 +44,7 @@ async function handInAndRead(
   const job = await openJob();
   await dependencies.hand(job, document).expect(201);
   const [{ id } = { id: 0 }] = await reportsOf(job);
-  await scene.app.get(ReportReading).readReport(id, new AbortController().signal);
+  await scene.app.get(DependencyReportReader).readReport(id, new AbortController().signal);
   const components = await scene.service.database.query<object>(
     `select position, ref, name, version, component_type, purl, packager, licenses, is_top_level, ancestors
      from dependency_components where report_id = $1 order by position`,

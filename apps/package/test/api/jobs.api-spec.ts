@@ -1,8 +1,15 @@
 import type { DirectoryProject } from '@rookery/contracts';
 import type { Viewer } from '@rookery/kernel';
-import { deletedWithProjects, foreignId, linksOf, paging, refusalOrder, visibility } from '@rookery/testing';
+import {
+  registerProjectDeletionTests,
+  registerForeignParentTests,
+  linksOf,
+  registerListPagingTests,
+  registerRefusalOrderTests,
+  registerVisibilityTests,
+} from '@rookery/testing';
 import type { SeededUser } from '@rookery/testing';
-import { OverdueJobsJob } from '../../src/ci/jobs/overdue-jobs.job';
+import { FailOverdueCiJobsJob } from '../../src/ci/jobs/overdue-jobs.job';
 import { shaOf } from '../support/fake-collaboration';
 import { PipelineScene } from '../support/pipelines';
 
@@ -104,7 +111,7 @@ describe('POST …/pipelines/:pipeline_id/jobs', () => {
     await openJob(id);
   });
 
-  refusalOrder(
+  registerRefusalOrderTests(
     () => scene.app,
     async () => {
       const reporter = await scene.viewer('reporter', project);
@@ -207,7 +214,7 @@ describe('PUT /jobs/:id', () => {
       late.id,
     ]);
     expect((await reportJob(late, { state: 'success' }).expect(401)).body).toEqual({ message: '401 Unauthorized' });
-    const job = scene.app.get(OverdueJobsJob);
+    const job = scene.app.get(FailOverdueCiJobsJob);
     const { signal } = new AbortController();
     for (const _ of [1, 2]) await job.failOverdue({ signal });
     const read = async (of: Job) => (await as().get(`/api/v4/projects/${project.id}/jobs/${of.id}`).expect(200)).body;
@@ -289,11 +296,22 @@ describe('GET /projects/:id/jobs and GET …/pipelines/:pipeline_id/jobs', () =>
       id = await startPipeline();
       for (let index = 0; index < 5; index += 1) await openJob(id, { name: `${index}` });
     });
-    paging(() => ({ app: scene.app, viewer: me(), path: `/api/v4/projects/${project.id}/jobs`, rows: 5 }));
-    paging(() => ({ app: scene.app, viewer: me(), path: jobsPath(id), query: { include_retried: 'true' }, rows: 5 }));
+    registerListPagingTests(() => ({
+      app: scene.app,
+      viewer: me(),
+      path: `/api/v4/projects/${project.id}/jobs`,
+      rows: 5,
+    }));
+    registerListPagingTests(() => ({
+      app: scene.app,
+      viewer: me(),
+      path: jobsPath(id),
+      query: { include_retried: 'true' },
+      rows: 5,
+    }));
   });
 
-  visibility({
+  registerVisibilityTests({
     app: () => scene.app,
     from: async (level, standing) => {
       const at = await scene.seed.project({ visibility: level });
@@ -321,7 +339,7 @@ describe('a job of another project', () => {
     foreign = await scene.project({ developer });
     job = await openJob(await startPipeline());
   });
-  foreignId({
+  registerForeignParentTests({
     app: () => scene.app,
     viewer: me,
     requests: () => [{ method: 'GET', path: `/api/v4/projects/${foreign.id}/jobs/${job.id}` }],
@@ -330,11 +348,11 @@ describe('a job of another project', () => {
 
 it('stores no token', async () => {
   const { token } = await openJob(await startPipeline());
-  const rows = await scene.service.database.query<{ text: string }>('select j::text as text from ci_jobs j');
+  const rows = await scene.service.database.query<{ text: string }>('select j::text from ci_jobs j');
   for (const { text } of rows) expect(text).not.toContain(token.slice('glcbt-'.length));
 });
 
-deletedWithProjects({
+registerProjectDeletionTests({
   service: () => scene.service,
   effect: 'drop-ci-jobs',
   tables: ['ci_jobs'],

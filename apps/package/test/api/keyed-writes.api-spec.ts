@@ -1,5 +1,5 @@
 import type { DirectoryProject } from '@rookery/contracts';
-import { idempotentWrites } from '@rookery/testing';
+import { registerIdempotentWriteTests } from '@rookery/testing';
 import type { SeededService, SeededUser } from '@rookery/testing';
 import { startPackage } from '../support/app';
 
@@ -20,7 +20,7 @@ let counter = 0;
 const as = (index: number) => service.app.as(service.seed.viewer(people[index]!));
 const rule = { package_type: 'npm', minimum_access_level_for_push: 'owner' };
 
-idempotentWrites('POST …/packages/protection/rules', {
+registerIdempotentWriteTests('POST …/packages/protection/rules', {
   caller: () => as(0),
   stranger: () => as(1),
   database: () => service.database,

@@ -1,6 +1,6 @@
 import type { DirectoryProject } from '@rookery/contracts';
 import type { Role, Viewer } from '@rookery/kernel';
-import { parameterEncodings, refusalOrder } from '@rookery/testing';
+import { registerParameterEncodingTests, registerRefusalOrderTests } from '@rookery/testing';
 import type { SeededUser } from '@rookery/testing';
 import { COMMITTED_AT, shaOf } from '../support/fake-collaboration';
 import { PipelineScene } from '../support/pipelines';
@@ -113,7 +113,7 @@ it('answers 503 while collaboration is away', async () => {
   expect([status, body]).toEqual([503, { message: '503 Service Unavailable' }]);
 });
 
-parameterEncodings({
+registerParameterEncodingTests({
   app: () => scene.app,
   to: () => ({
     viewer: scene.seed.viewer(developer),
@@ -125,7 +125,7 @@ parameterEncodings({
   expected: 'refs/merge-requests/7/head',
 });
 
-refusalOrder(
+registerRefusalOrderTests(
   () => scene.app,
   async () => {
     const reporter = await scene.seed.user();

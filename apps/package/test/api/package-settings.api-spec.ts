@@ -1,6 +1,6 @@
 import type { DirectoryNamespace, DirectoryProject } from '@rookery/contracts';
 import type { Viewer } from '@rookery/kernel';
-import { attachedIn, Work } from '@rookery/persistence';
+import { attachedTablesIn, Work } from '@rookery/persistence';
 import type { DirectorySeed, TestApp } from '@rookery/testing';
 import { PackageModule } from '../../src/package.module';
 import { startPackage } from '../support/app';
@@ -131,7 +131,7 @@ describe('GET, PUT /groups/:id/packages/settings', () => {
   it('goes with the group', async () => {
     await changeSettings(below, { maven_duplicates_allowed: false }).expect(200);
     await changeSettings(root, { maven_duplicates_allowed: true }).expect(200);
-    const attached = attachedIn(PackageModule).find(({ rows }) => rows.table === 'package_settings')!;
+    const attached = attachedTablesIn(PackageModule).find(({ rows }) => rows.table === 'package_settings')!;
     await app.get(Work).run((tx) => attached.deleteRows(tx, 'group', [below.id]));
     const left = await service.database.query<{ group_id: number }>(
       `select group_id from package_settings where group_id in (${root.id}, ${below.id})`,

@@ -1,10 +1,15 @@
 import type { DirectoryNamespace, DirectoryProject, FeatureGates } from '@rookery/contracts';
 import { InstanceSettings } from '@rookery/instance';
 import type { Role, Viewer } from '@rookery/kernel';
-import { foreignId, deletedWithProjects, paging, visibility } from '@rookery/testing';
+import {
+  registerForeignParentTests,
+  registerProjectDeletionTests,
+  registerListPagingTests,
+  registerVisibilityTests,
+} from '@rookery/testing';
 import type { DirectorySeed, TestApp } from '@rookery/testing';
-import { DestructionJob } from '../../src/packages/removal/destruction.job';
-import { StorageJob } from '../../src/packages/storage.job';
+import { DestroyDeletedPackagesJob } from '../../src/packages/removal/destruction.job';
+import { MeasurePackageStorageJob } from '../../src/packages/storage.job';
 import { startPackage } from '../support/app';
 import type { PackageService } from '../support/app';
 import { genericPath, uploaded } from '../support/packages';
@@ -123,7 +128,7 @@ describe('GET /projects/:id/packages', () => {
     expect([status, body]).toEqual([400, { error }]);
   });
 
-  visibility({
+  registerVisibilityTests({
     app: () => app,
     from: async (level, standing) => {
       const own = await seed.project({ visibility: level });
@@ -144,7 +149,7 @@ describe('GET /projects/:id/packages', () => {
       await service.database.query(`insert into packages (project_id, package_type, name, name_key, version)
         select ${own.id}, 'generic', 'p' || n, 'p' || n, '1' from generate_series(1, 7) n`);
     });
-    paging(() => ({ app, viewer, path: packagesPath(own), rows: 7 }));
+    registerListPagingTests(() => ({ app, viewer, path: packagesPath(own), rows: 7 }));
   });
 });
 
@@ -270,7 +275,7 @@ describe('DELETE /projects/:id/packages/:package_id', () => {
     expect((await app.as(maintainer).delete(`${packagesPath(project)}/${package_id}`)).status).toBe(404);
     const again = await uploaded(app, maintainer, project, { name: 'doomed' });
     expect(again.package_id).not.toBe(package_id);
-    await app.get(DestructionJob).destroy({ signal: new AbortController().signal });
+    await app.get(DestroyDeletedPackagesJob).destroy({ signal: new AbortController().signal });
     expect(await service.database.query(`select 1 from packages where id = ${package_id}`)).toEqual([]);
     expect((await app.as(maintainer).get(genericPath(project, 'doomed', '1.0.0', 'tool.bin'))).status).toBe(200);
   });
@@ -348,7 +353,7 @@ describe('DELETE /projects/:id/packages/:package_id', () => {
     await app.as(maintainer).delete(path).expect(204);
   });
 
-  foreignId({
+  registerForeignParentTests({
     app: () => app,
     viewer: () => maintainer,
     requests: async () => {
@@ -376,14 +381,14 @@ it('measures the files of a project that are not deleted', async () => {
     .as(viewer)
     .delete(`${packagesPath(own)}/${gone.package_id}`)
     .expect(204);
-  await app.get(StorageJob).measure({ params: { project_id: own.id } } as never);
+  await app.get(MeasurePackageStorageJob).measure({ params: { project_id: own.id } } as never);
   const [event] = await service.database.query<{ data: { packages_size: number } }>(
     `select payload as data from outbox where aggregate_type = 'project_storage' and aggregate_id = '${own.id}'`,
   );
   expect(event!.data.packages_size).toBe(5);
 });
 
-deletedWithProjects({
+registerProjectDeletionTests({
   service: () => service,
   effect: 'drop-packages',
   tables: ['packages', 'package_files'],

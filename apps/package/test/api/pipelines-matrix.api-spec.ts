@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import type { Role, Viewer } from '@rookery/kernel';
-import { MATRIX_MEMBERS, MATRIX_VISIBILITIES, roleMatrix } from '@rookery/testing';
+import { MATRIX_MEMBERS, MATRIX_VISIBILITIES, registerRoleMatrixTests } from '@rookery/testing';
 import type { MatrixRole, MatrixVisibility } from '@rookery/testing';
 import type { Agent } from 'supertest';
 import { COMMITTED_AT, shaOf } from '../support/fake-collaboration';
@@ -43,7 +43,7 @@ async function createPlace(visibility: MatrixVisibility, people: ReadonlyMap<Rol
   };
 }
 
-roleMatrix({
+registerRoleMatrixTests({
   file: join(__dirname, '../matrix/pipelines-matrix.tsv'),
   routes:
     /^\/(?!.*\/packages\/)(projects\/:id\/(pipelines?|jobs|triggers|statuses|repository|merge_requests)\b|.*dependency_list_exports)/,

@@ -1,6 +1,13 @@
 import type { DirectoryProject } from '@rookery/contracts';
 import type { Viewer } from '@rookery/kernel';
-import { deletedWithProjects, foreignId, paging, parameterEncodings, refusalOrder, visibility } from '@rookery/testing';
+import {
+  registerProjectDeletionTests,
+  registerForeignParentTests,
+  registerListPagingTests,
+  registerParameterEncodingTests,
+  registerRefusalOrderTests,
+  registerVisibilityTests,
+} from '@rookery/testing';
 import type { SeededUser } from '@rookery/testing';
 import { COMMITTED_AT, shaOf } from '../support/fake-collaboration';
 import { PipelineScene } from '../support/pipelines';
@@ -149,7 +156,7 @@ describe('POST /projects/:id/pipeline', () => {
     }
   });
 
-  parameterEncodings({
+  registerParameterEncodingTests({
     app: () => scene.app,
     to: () => ({
       viewer: me(),
@@ -161,7 +168,7 @@ describe('POST /projects/:id/pipeline', () => {
     expected: 'main',
   });
 
-  refusalOrder(
+  registerRefusalOrderTests(
     () => scene.app,
     async () => {
       const reporter = await scene.seed.user();
@@ -254,9 +261,15 @@ describe('GET /projects/:id/pipelines', () => {
     expect([status, body]).toEqual([400, { error }]);
   });
 
-  paging(() => ({ app: scene.app, viewer: me(), path: pipelinesPath(listed), query: { sort: 'asc' }, rows: 6 }));
+  registerListPagingTests(() => ({
+    app: scene.app,
+    viewer: me(),
+    path: pipelinesPath(listed),
+    query: { sort: 'asc' },
+    rows: 6,
+  }));
 
-  visibility({
+  registerVisibilityTests({
     app: () => scene.app,
     from: async (level, standing) => {
       const at = await scene.seed.project({ visibility: level });
@@ -368,7 +381,7 @@ describe('one pipeline', () => {
       foreign = await scene.project({ developer, owner });
       ({ id } = await startPipeline());
     });
-    foreignId({
+    registerForeignParentTests({
       app: () => scene.app,
       viewer: () => scene.seed.viewer(owner),
       requests: () => [
@@ -522,7 +535,7 @@ it('shows no user after the user was deleted', async () => {
   expect((await as().get(`${pipelinesPath()}/${id}`).expect(200)).body).toMatchObject({ user: null });
 });
 
-deletedWithProjects({
+registerProjectDeletionTests({
   service: () => scene.service,
   effect: 'drop-pipelines',
   tables: ['pipelines', 'pipeline_variables', `internal_ids where usage = 'pipelines'`],

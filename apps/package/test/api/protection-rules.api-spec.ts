@@ -2,12 +2,12 @@ import type { DirectoryProject, FeatureGates } from '@rookery/contracts';
 import { InstanceSettings } from '@rookery/instance';
 import type { Viewer } from '@rookery/kernel';
 import {
-  foreignId,
-  deletedWithProjects,
-  parameterEncodings,
-  refusalOrder,
+  registerForeignParentTests,
+  registerProjectDeletionTests,
+  registerParameterEncodingTests,
+  registerRefusalOrderTests,
   requestOf,
-  visibility,
+  registerVisibilityTests,
 } from '@rookery/testing';
 import type { DirectorySeed, SeededService, SeededUser, TestApp } from '@rookery/testing';
 import { startPackage } from '../support/app';
@@ -145,7 +145,7 @@ describe('POST …/packages/protection/rules', () => {
       .expect(422);
   });
 
-  parameterEncodings({
+  registerParameterEncodingTests({
     app: () => app,
     to: () => ({
       viewer: me(),
@@ -157,7 +157,7 @@ describe('POST …/packages/protection/rules', () => {
     expected: 'admin',
   });
 
-  refusalOrder(
+  registerRefusalOrderTests(
     () => app,
     async () => {
       const developer = await seed.user();
@@ -215,7 +215,7 @@ describe.each(['PATCH', 'DELETE'] as const)('%s …/packages/protection/rules/:p
 });
 
 describe('a rule of another project', () => {
-  foreignId({
+  registerForeignParentTests({
     app: () => app,
     viewer: me,
     requests: async () => {
@@ -233,7 +233,7 @@ describe('a rule of another project', () => {
 });
 
 describe('a rule', () => {
-  deletedWithProjects({
+  registerProjectDeletionTests({
     service: () => service,
     effect: 'drop-protection-rules',
     tables: ['protection_rules'],
@@ -263,7 +263,7 @@ describe('GET …/packages/protection/rules', () => {
     expect((await app.as(me()).get(rulesPath(own)).expect(200)).body).toEqual(rules);
   });
 
-  visibility({
+  registerVisibilityTests({
     app: () => app,
     from: async (level, standing) => {
       const own = await seed.project({ visibility: level });

@@ -5,7 +5,7 @@ import { Work } from '@rookery/persistence';
 import type { SeededUser } from '@rookery/testing';
 import { CollaborationClient } from '../../src/ci/pipelines/collaboration-client';
 import { PushPipelineStarts } from '../../src/ci/pushes/push-pipeline-starts';
-import { PushesConsumer } from '../../src/ci/pushes/pushes.consumer';
+import { PushPipelineStartsConsumer } from '../../src/ci/pushes/pushes.consumer';
 import { COMMITTED_AT, shaOf } from '../support/fake-collaboration';
 import { PipelineScene } from '../support/pipelines';
 import type { PipelineJson } from '../support/pipelines';
@@ -113,7 +113,7 @@ it('joins commit statuses of the same commit and ref', async () => {
 });
 
 it('is requested by the event of a push with a user', async () => {
-  const consumer = scene.service.app.get(PushesConsumer);
+  const consumer = scene.service.app.get(PushPipelineStartsConsumer);
   const events = [developer.id, null].map((userId) => ({
     ...pushCompleted.of({
       aggregateId: 1,

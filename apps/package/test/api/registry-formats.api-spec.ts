@@ -1,7 +1,7 @@
 import type { DirectoryProject } from '@rookery/contracts';
 import { InstanceSettings } from '@rookery/instance';
 import type { Viewer } from '@rookery/kernel';
-import { deletedWithProjects } from '@rookery/testing';
+import { registerProjectDeletionTests } from '@rookery/testing';
 import type { DirectorySeed, TestApp } from '@rookery/testing';
 import type { Response } from 'supertest';
 import { startPackage } from '../support/app';
@@ -310,7 +310,7 @@ describe('hostile names', () => {
 });
 
 describe('rows of all formats', () => {
-  deletedWithProjects({
+  registerProjectDeletionTests({
     service: () => service,
     effect: 'drop-packages',
     tables: Object.values(FORMATS).flatMap(({ tables }) => tables.filter((table) => !OWN_EFFECT.has(table))),

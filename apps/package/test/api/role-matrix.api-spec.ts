@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import type { Role, Viewer } from '@rookery/kernel';
-import { MATRIX_MEMBERS, MATRIX_VISIBILITIES, roleMatrix } from '@rookery/testing';
+import { MATRIX_MEMBERS, MATRIX_VISIBILITIES, registerRoleMatrixTests } from '@rookery/testing';
 import type { MatrixRole, MatrixVisibility } from '@rookery/testing';
 import type { Agent } from 'supertest';
 import { startPackage } from '../support/app';
@@ -68,7 +68,7 @@ async function createPlace(visibility: MatrixVisibility, people: ReadonlyMap<Rol
   };
 }
 
-roleMatrix({
+registerRoleMatrixTests({
   file: join(__dirname, '../matrix/role-matrix.tsv'),
   routes: /\/packages\b/,
   clients: () => clients,

@@ -1,6 +1,6 @@
 import type { DirectoryProject } from '@rookery/contracts';
 import type { Viewer } from '@rookery/kernel';
-import { parameterEncodings } from '@rookery/testing';
+import { registerParameterEncodingTests } from '@rookery/testing';
 import type { SeededUser } from '@rookery/testing';
 import { shaOf } from '../support/fake-collaboration';
 import { PipelineScene } from '../support/pipelines';
@@ -88,7 +88,7 @@ describe('POST /projects/:id/trigger/pipeline', () => {
     expect(body.user).toMatchObject({ id: maintainer.id });
   });
 
-  parameterEncodings({
+  registerParameterEncodingTests({
     app: () => scene.app,
     to: () => ({
       viewer: scene.seed.anonymous(),

@@ -1,7 +1,14 @@
 import type { DirectoryProject } from '@rookery/contracts';
 import type { Viewer } from '@rookery/kernel';
 import { ContextSigningKeys } from '@rookery/platform';
-import { deletedWithProjects, foreignId, paging, parameterEncodings, refusalOrder, visibility } from '@rookery/testing';
+import {
+  registerProjectDeletionTests,
+  registerForeignParentTests,
+  registerListPagingTests,
+  registerParameterEncodingTests,
+  registerRefusalOrderTests,
+  registerVisibilityTests,
+} from '@rookery/testing';
 import type { DirectorySeed, SeededService, SeededUser, TestApp } from '@rookery/testing';
 import { TriggerSecrets } from '../../src/ci/triggers/trigger-secrets';
 import { startPackage } from '../support/app';
@@ -126,21 +133,21 @@ describe('POST …/triggers', () => {
   it('stores neither the token nor a key to it', async () => {
     const { id, token } = await createTrigger();
     const [row] = await service.database.query<{ text: string }>(
-      'select t::text as text from pipeline_triggers t where id = $1',
+      'select t::text from pipeline_triggers t where id = $1',
       [id],
     );
     expect(row!.text).not.toContain(token.slice('glptt-'.length));
     expect(row!.text).not.toContain(Buffer.from(token).toString('hex'));
   });
 
-  parameterEncodings({
+  registerParameterEncodingTests({
     app: () => app,
     to: () => ({ viewer: me(), method: 'POST', path: triggersPath(project), params: { description: 'Nightly' } }),
     seen: (trigger) => trigger['description'],
     expected: 'Nightly',
   });
 
-  refusalOrder(
+  registerRefusalOrderTests(
     () => app,
     async () => {
       const developer = await seed.user();
@@ -230,10 +237,10 @@ describe('GET …/triggers and GET …/triggers/:trigger_id', () => {
       listed = await createProject();
       for (let index = 0; index < 6; index += 1) await createTrigger({}, listed);
     });
-    paging(() => ({ app, viewer: me(), path: triggersPath(listed), rows: 6 }));
+    registerListPagingTests(() => ({ app, viewer: me(), path: triggersPath(listed), rows: 6 }));
   });
 
-  visibility({
+  registerVisibilityTests({
     app: () => app,
     from: async (level, standing) => {
       const at = await seed.project({ visibility: level });
@@ -341,7 +348,7 @@ describe('a token of another project', () => {
     foreign = await createProject();
     trigger = await createTrigger();
   });
-  foreignId({
+  registerForeignParentTests({
     app: () => app,
     viewer: me,
     requests: () =>
@@ -354,7 +361,7 @@ describe('a token of another project', () => {
   });
 });
 
-deletedWithProjects({
+registerProjectDeletionTests({
   service: () => service,
   effect: 'drop-pipeline-triggers',
   tables: ['pipeline_triggers'],

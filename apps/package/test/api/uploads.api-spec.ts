@@ -1,7 +1,7 @@
 import type { DirectoryProject } from '@rookery/contracts';
 import { BlobStorage } from '@rookery/blobs';
 import type { Viewer } from '@rookery/kernel';
-import { deletedWithProjects, foreignId, visibility } from '@rookery/testing';
+import { registerProjectDeletionTests, registerForeignParentTests, registerVisibilityTests } from '@rookery/testing';
 import type { DirectorySeed, TestApp } from '@rookery/testing';
 import { BlobSweepJob } from '../../src/packages/removal/blob-sweep.job';
 import { startPackage } from '../support/app';
@@ -156,7 +156,7 @@ async function findBlobKey(path: string): Promise<string> {
 }
 
 describe('a file of another project', () => {
-  foreignId({
+  registerForeignParentTests({
     app: () => app,
     viewer: () => guest,
     async requests() {
@@ -176,7 +176,7 @@ describe('access', () => {
     return { of, viewer: standing === 'anonymous' ? seed.anonymous() : seed.viewer(user) };
   }
 
-  visibility({
+  registerVisibilityTests({
     app: () => app,
     async from(level, standing) {
       const { of, viewer } = await place(level, standing);
@@ -185,7 +185,7 @@ describe('access', () => {
     },
   });
 
-  visibility({
+  registerVisibilityTests({
     app: () => app,
     async from(level, standing) {
       const { of, viewer } = await place(level, standing);
@@ -204,7 +204,7 @@ describe('access', () => {
 });
 
 describe('removal', () => {
-  deletedWithProjects({
+  registerProjectDeletionTests({
     service: () => service,
     effect: 'drop-uploads',
     tables: ['uploads'],

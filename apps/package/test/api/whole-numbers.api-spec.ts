@@ -1,5 +1,5 @@
 import type { Viewer } from '@rookery/kernel';
-import { wholeNumbers } from '@rookery/testing';
+import { registerNumberLimitTests } from '@rookery/testing';
 import { PipelineScene } from '../support/pipelines';
 
 let scene: PipelineScene;
@@ -12,4 +12,4 @@ beforeAll(async () => {
 });
 afterAll(() => scene.close());
 
-wholeNumbers({ app: () => scene.app, viewer: () => admin, ids: () => ids });
+registerNumberLimitTests({ app: () => scene.app, viewer: () => admin, ids: () => ids });

@@ -1,4 +1,4 @@
-import { attachedIn, entitiesOf } from '@rookery/persistence';
+import { attachedTablesIn, entitiesOf } from '@rookery/persistence';
 import { expectAttachmentsToCoverSchema, testDatabase } from '@rookery/testing';
 import type { TestDatabase } from '@rookery/testing';
 import { Pool } from 'pg';
@@ -12,7 +12,7 @@ afterAll(() => database.drop());
 test('every column that names something is declared, and an index serves each removal', async () => {
   const pool = new Pool({ connectionString: database.url, max: 1 });
   try {
-    await expectAttachmentsToCoverSchema(pool, attachedIn(PackageModule), {
+    await expectAttachmentsToCoverSchema(pool, attachedTablesIn(PackageModule), {
       entities: entitiesOf(PackageModule),
     });
   } finally {

@@ -3,12 +3,12 @@ import { applicationSettings } from '@rookery/instance';
 import { jobSettings, withJobs } from '@rookery/jobs';
 import { eventWorker, messagingSettings } from '@rookery/messaging';
 import { databaseSettingsFor } from '@rookery/persistence';
-import { background } from '@rookery/testing';
+import { registerBackgroundWorkTests } from '@rookery/testing';
 import { migrations } from '../../src/database';
 import { packageSettings } from '../../src/package.config';
 import { PackageModule } from '../../src/package.module';
 
-background({
+registerBackgroundWorkTests({
   service: 'package',
   module: PackageModule,
   settings: [

@@ -3,7 +3,7 @@ import { expectPlan, testDatabase, vacuumUntilVisible } from '@rookery/testing';
 import type { Planned, TestDatabase } from '@rookery/testing';
 import { Pool } from 'pg';
 import { migrations } from '../../src/database';
-import { ComponentsQueries } from '../../src/dependency-exports/generating/components.queries';
+import { DependencyComponentsQueries } from '../../src/dependency-exports/generating/components.queries';
 import { DependencyReportSources } from '../../src/dependency-exports/generating/dependency-sources';
 
 /** Plans of the reads of exports over enough rows. `UPDATE_GOLDEN=1` writes the golden files. */
@@ -50,8 +50,8 @@ const createSources = (db: unknown) =>
 const withoutRows = (): void => undefined;
 
 const HOT: Record<string, Planned> = {
-  occurrences: (db) => readFirst(new ComponentsQueries(db).ofReport(7)),
-  'distinct-components': (db) => readFirst(new ComponentsQueries(db).listDistinct([7, 8])),
+  occurrences: (db) => readFirst(new DependencyComponentsQueries(db).ofReport(7)),
+  'distinct-components': (db) => readFirst(new DependencyComponentsQueries(db).listDistinct([7, 8])),
   'pipeline-of-project': (db) => createSources(db).ofProject(8, signal).catch(withoutRows),
   'projects-of-group': (db) => readFirst(createSources(db).ofGroup(8, signal)).catch(withoutRows),
 };

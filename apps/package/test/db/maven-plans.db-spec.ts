@@ -7,7 +7,7 @@ import {
   limitNodeOf,
   expectPlan,
   planOf,
-  readRows,
+  countReadRows,
   testDatabase,
   vacuumUntilVisible,
 } from '@rookery/testing';
@@ -72,5 +72,5 @@ test.each(Object.keys(HOT))('%s keeps its plan', async (read) => {
 
 test('a file of a group is found among the packages of its name', async () => {
   const cut = limitNodeOf(await planOf(pool, HOT['newest-maven-file-of-group']!, 'run'));
-  expect(readRows(cut, 'packages')).toBeLessThanOrEqual(10);
+  expect(countReadRows(cut, 'packages')).toBeLessThanOrEqual(10);
 });

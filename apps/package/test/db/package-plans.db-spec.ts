@@ -9,7 +9,7 @@ import {
   limitNodeOf,
   expectPlan,
   planOf,
-  readRows,
+  countReadRows,
   testDatabase,
   vacuumUntilVisible,
 } from '@rookery/testing';
@@ -19,9 +19,9 @@ import { migrations } from '../../src/database';
 import { PackageSettingsService } from '../../src/package-settings/package-settings.service';
 import { PackagesQueries } from '../../src/packages/listing/packages.queries';
 import { tagsOfPackages } from '../../src/packages/indexing/package-tags';
-import { DuplicateFiles } from '../../src/packages/publishing/duplicate-files';
+import { DuplicateFilePolicy } from '../../src/packages/publishing/duplicate-files';
 import { StorageQuota } from '../../src/packages/publishing/storage-quota';
-import { GenericService } from '../../src/registries/generic/generic.service';
+import { GenericPackagesService } from '../../src/registries/generic/generic.service';
 import { npmPlaceOf } from '../../src/registries/npm/reading/npm-place';
 import { NpmQueries } from '../../src/registries/npm/reading/npm.queries';
 
@@ -98,9 +98,9 @@ const HOT: Record<string, Planned> = {
   'packages/files': (db) => new PackagesQueries(db, directory).listFiles(8, { order_by: 'id', sort: 'asc' }, page),
   'packages/tags': (db) => tagsOfPackages(db, [100_001, 100_002, 100_003]),
   'registries/newest-generic-file': (db) =>
-    new GenericService(db, undefined!, undefined!, undefined!, undefined!).findNewest(project, file),
+    new GenericPackagesService(db, undefined!, undefined!, undefined!, undefined!).findNewest(project, file),
   'registries/named-file': (db) =>
-    new DuplicateFiles(db, undefined!, undefined!, undefined!).findFile(db, project, named),
+    new DuplicateFilePolicy(db, undefined!, undefined!, undefined!).findFile(db, project, named),
   'packages/storage-of-project': (db) => createStorageQuota(db, 'project_packages_size_limit').admitUpload(project, 0),
   'packages/storage-of-namespace': (db) =>
     createStorageQuota(db, 'namespace_packages_size_limit').admitUpload(project, 0),
@@ -127,5 +127,5 @@ test.each(Object.keys(HOT))('%s keeps its plan', async (name) => {
 
 test('the list of a group reads little more than a page of each project', async () => {
   const cut = limitNodeOf(await planOf(pool, HOT['packages/packages-of-group']!, 'run'));
-  expect(readRows(cut, 'packages')).toBeLessThanOrEqual(21 * 110);
+  expect(countReadRows(cut, 'packages')).toBeLessThanOrEqual(21 * 110);
 });

@@ -7,9 +7,9 @@ import { makeViewer, expectPlan, testDatabase, vacuumUntilVisible } from '@rooke
 import type { Planned, TestDatabase } from '@rookery/testing';
 import { Pool } from 'pg';
 import { migrations } from '../../src/database';
-import type { Release } from '../../src/registries/pypi/release';
-import { ReleasesService } from '../../src/registries/pypi/releases.service';
-import { SimpleIndexQueries } from '../../src/registries/pypi/simple-index.queries';
+import type { PypiRelease } from '../../src/registries/pypi/release';
+import { PypiReleasesService } from '../../src/registries/pypi/releases.service';
+import { PypiSimpleIndexQueries } from '../../src/registries/pypi/simple-index.queries';
 
 /** Plans of the reads of PyPI packages over enough rows. `UPDATE_GOLDEN=1` writes the golden files. */
 let database: TestDatabase;
@@ -46,13 +46,13 @@ const directory = { requireFresh: () => Promise.resolve() } as unknown as Direct
 const project = { kind: 'project', id: 8 } as ProjectScope;
 const group = { kind: 'group', id: 7, traversalIds: [7] } as unknown as GroupScope;
 const viewer = makeViewer({ userId: 5 });
-const release = { nameKey: 'n75', versionKey: '0!1.30007', content: { fileName: 'n-1.30007.zip' } } as Release;
+const release = { nameKey: 'n75', versionKey: '0!1.30007', content: { fileName: 'n-1.30007.zip' } } as PypiRelease;
 
 const readFirst = async (rows: AsyncGenerator<unknown>): Promise<void> => void (await rows.next());
 /** The reading finds nothing, as its statement is not run. */
 const expectNotFound = (error: unknown): void => expect(error).toBeInstanceOf(NotFound);
 const readsIn = (place: ProjectScope | GroupScope): Record<string, Planned> => {
-  const index = (db: Database): SimpleIndexQueries => new SimpleIndexQueries(db, directory);
+  const index = (db: Database): PypiSimpleIndexQueries => new PypiSimpleIndexQueries(db, directory);
   return {
     [`pypi-digest-of-${place.kind}`]: (db) => index(db).computeDigest(place, viewer, 'n75').catch(expectNotFound),
     [`pypi-files-of-${place.kind}`]: (db) => readFirst(index(db).listFiles(place, viewer, 'n75')),
@@ -65,9 +65,9 @@ const HOT: Record<string, Planned> = {
   ...readsIn(project),
   ...readsIn(group),
   'pypi-version-of-release': (db) =>
-    new ReleasesService(undefined!, undefined!, undefined!).findVersion(db, project, release),
+    new PypiReleasesService(undefined!, undefined!, undefined!).findVersion(db, project, release),
   'pypi-file-elsewhere': (db) =>
-    new ReleasesService(undefined!, undefined!, undefined!).isInOtherVersion(db, project, release),
+    new PypiReleasesService(undefined!, undefined!, undefined!).isInOtherVersion(db, project, release),
 };
 
 test.each(Object.keys(HOT))('%s keeps its plan', async (name) => {

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { blobsSettings } from '@rookery/blobs';
-import { startSeeded } from '@rookery/testing';
+import { startSeededService } from '@rookery/testing';
 import type { SeededService } from '@rookery/testing';
 import { migrations } from '../../src/database';
 import { packageSettings } from '../../src/package.config';
@@ -15,7 +15,7 @@ export interface PackageService extends SeededService {
 
 export async function startPackage(env: Readonly<Record<string, string>> = {}): Promise<PackageService> {
   const blobs = mkdtempSync(join(tmpdir(), 'rookery-package-'));
-  const service = await startSeeded({
+  const service = await startSeededService({
     service: 'package',
     module: PackageModule,
     migrations,

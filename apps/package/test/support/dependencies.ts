@@ -2,7 +2,7 @@ import { gzipSync } from 'node:zlib';
 import type { DirectoryProject } from '@rookery/contracts';
 import type { Viewer } from '@rookery/kernel';
 import type { Test } from 'supertest';
-import { GenerationJob } from '../../src/dependency-exports/generating/generation.job';
+import { GenerateDependencyExportJob } from '../../src/dependency-exports/generating/generation.job';
 import type { PipelineScene } from './pipelines';
 
 /** A running job of an outside runner. */
@@ -74,7 +74,7 @@ export class DependencyScene {
   generate(id: number, { attempt = 1, signal = new AbortController().signal } = {}): Promise<void> {
     const progress = (): Promise<void> => Promise.resolve();
     const run = { params: { export_id: id }, attempt, dueAt: new Date(), signal, progress };
-    return this.scene.app.get(GenerationJob).generate(run);
+    return this.scene.app.get(GenerateDependencyExportJob).generate(run);
   }
 
   /** Creates an export, writes it and returns its file. `of` is a path such as `projects/7`. */

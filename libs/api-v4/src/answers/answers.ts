@@ -120,12 +120,12 @@ export function page<T>(
 }
 
 /** 200 with an object of several lists, each cut to the same page. The paging headers describe the longest list. */
-export function pageOfLists(schema: JsonSchema): Answer<JsonPage> {
+export function pagedLists(schema: JsonSchema): Answer<JsonPage> {
   return { kind: 'page', status: 200, schema };
 }
 
 /** 200 with a whole short list, without paging. */
-export function all<T>(
+export function unpagedList<T>(
   presenter: Presenter<T>,
   options: { readonly status?: 200 | 201 } = {},
 ): Answer<readonly T[] | JsonText> {
@@ -133,12 +133,12 @@ export function all<T>(
 }
 
 /** 204 without a body. */
-export function none(): Answer<void> {
+export function noContent(): Answer<void> {
   return { kind: 'none', status: 204 };
 }
 
 /** 200 without a body. */
-export function empty(): Answer<void> {
+export function emptyOk(): Answer<void> {
   return { kind: 'empty', status: 200 };
 }
 
@@ -170,13 +170,13 @@ export function withAlternative<R>(
 }
 
 /** Adds 202 with the same resource, which is still being made: the handler returns an `UnfinishedAnswer` for it. */
-export function orUnfinished<T>(presenter: Presenter<T>): Answer<T | JsonText | UnfinishedAnswer<T>> {
+export function oneOrUnfinished<T>(presenter: Presenter<T>): Answer<T | JsonText | UnfinishedAnswer<T>> {
   const alternative = { status: 202, schema: presenter.reference };
   return { ...one(presenter), alternative } as Answer<T | JsonText | UnfinishedAnswer<T>>;
 }
 
 /** Adds a second success without a body, 204: the handler returns `new AlternativeAnswer(null)` for it. */
-export function orNone<R>(answer: Answer<R>): Answer<R | AlternativeAnswer> {
+export function orNoContent<R>(answer: Answer<R>): Answer<R | AlternativeAnswer> {
   return { ...answer, alternative: { status: 204, schema: null } } as Answer<R | AlternativeAnswer>;
 }
 
@@ -193,7 +193,7 @@ export function orHeadersOnly(
   answer: Answer<FileAnswer>,
   about: AnswerHeaders,
 ): Answer<FileAnswer | AlternativeAnswer> {
-  return { ...orNone(answer), headers: about };
+  return { ...orNoContent(answer), headers: about };
 }
 
 /** 200 with a file. `otherTypes` has the meaning of that in `Answer`. */
@@ -210,7 +210,7 @@ export function file(
 }
 
 /** 200 with a document in one of several media types, which the handler chooses by `Accept`. */
-export function fileOfTypes(mediaType: string, ...otherTypes: readonly string[]): Answer<FileAnswer> {
+export function negotiatedFile(mediaType: string, ...otherTypes: readonly string[]): Answer<FileAnswer> {
   return file(mediaType, undefined, Object.fromEntries(otherTypes.map((type) => [type, {}])));
 }
 
@@ -218,7 +218,7 @@ export function fileOfTypes(mediaType: string, ...otherTypes: readonly string[])
  * 200 with a streamed file of any length. Supports ranges (206, 416), conditions (304, 412), and `HEAD` without opening
  * the file. The gateway forwards it with back-pressure. Source: ADR 0086.
  */
-export function streamed(
+export function streamedFile(
   mediaType = 'application/octet-stream',
   otherTypes?: Readonly<Record<string, JsonSchema>>,
 ): Answer<FileAnswer> {

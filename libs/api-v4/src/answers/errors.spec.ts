@@ -1,5 +1,5 @@
 import {
-  AnswerUnavailable,
+  AnswerLostAfterCommit,
   Conflict,
   Forbidden,
   CommitInDoubt,
@@ -20,7 +20,7 @@ import {
   Unprocessable,
 } from '@rookery/kernel';
 import {
-  afterCommit,
+  toErrorAfterCommit,
   MalformedBody,
   renderError,
   UnknownRoute,
@@ -134,8 +134,8 @@ it('answers a commit in doubt without Retry-After, and logs each with its reques
 it('answers an outage after a commit without Retry-After, and does not log it as a commit in doubt', () => {
   const log = { error: jest.fn(), warn: jest.fn() };
   const outages = { recordOutage: jest.fn() };
-  const lost = afterCommit(new Unavailable('database busy'));
-  expect(lost).toBeInstanceOf(AnswerUnavailable);
+  const lost = toErrorAfterCommit(new Unavailable('database busy'));
+  expect(lost).toBeInstanceOf(AnswerLostAfterCommit);
   expect(renderError(lost, log, outages, 'r1')).toEqual({
     status: 502,
     headers: {},
@@ -144,9 +144,9 @@ it('answers an outage after a commit without Retry-After, and does not log it as
   expect(outages.recordOutage).toHaveBeenCalledWith('answer lost', { err: lost, requestId: 'r1' });
   expect(log.error).not.toHaveBeenCalled();
   const doubt = new CommitInDoubt(new Error('x'));
-  expect(afterCommit(doubt)).toBe(doubt);
+  expect(toErrorAfterCommit(doubt)).toBe(doubt);
   const refused = new NotFound('Issue');
-  expect(afterCommit(refused)).toBe(refused);
+  expect(toErrorAfterCommit(refused)).toBe(refused);
 });
 
 it('records the reason of each 503, and no other answers', () => {

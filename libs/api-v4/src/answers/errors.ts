@@ -1,5 +1,5 @@
 import {
-  AnswerUnavailable,
+  AnswerLostAfterCommit,
   Conflict,
   Forbidden,
   HeavyPage,
@@ -7,9 +7,9 @@ import {
   CommitInDoubt,
   InsufficientScope,
   Invalid,
-  InvalidSentences,
+  InvalidWithSentences,
   InvalidParameters,
-  KeyInUse,
+  IdempotencyKeyInUse,
   MethodNotAllowed,
   Moved,
   NotFound,
@@ -134,7 +134,7 @@ export function renderError(
       log?.error({ err: error, requestId }, 'a commit is in doubt');
       return messageAnswer(502, '502 Bad Gateway');
     }
-    if (error instanceof AnswerUnavailable) return messageAnswer(502, '502 Bad Gateway');
+    if (error instanceof AnswerLostAfterCommit) return messageAnswer(502, '502 Bad Gateway');
     return unavailableAnswer(error instanceof Unavailable ? error.retryAfterSeconds : 1);
   }
   const known = error instanceof RookeryError ? renderRookeryError(error, log) : undefined;
@@ -166,9 +166,9 @@ export function withReasonPhrase(error: RenderedError): RenderedError {
   return { ...error, reason: own.replace(/[^\x20-\x7e]/g, '?').slice(0, MAX_REASON) };
 }
 
-/** Converts an error after a commit: an outage becomes AnswerUnavailable, so that the client does not repeat the request. */
-export function afterCommit(error: unknown): unknown {
-  return unavailableReason(error) === null || error instanceof CommitInDoubt ? error : new AnswerUnavailable(error);
+/** Converts an error after a commit: an outage becomes AnswerLostAfterCommit, so that the client does not repeat the request. */
+export function toErrorAfterCommit(error: unknown): unknown {
+  return unavailableReason(error) === null || error instanceof CommitInDoubt ? error : new AnswerLostAfterCommit(error);
 }
 
 function renderRookeryError(error: RookeryError, log?: Pick<Logger, 'warn'>): RenderedError | undefined {
@@ -178,7 +178,7 @@ function renderRookeryError(error: RookeryError, log?: Pick<Logger, 'warn'>): Re
   if (error instanceof InvalidParameters) return errorTextAnswer(400, error.problems.join(', '));
   if (error instanceof HeavyPage) return errorTextAnswer(400, error.message);
   if (error instanceof Invalid) return messageAnswer(400, error.fields);
-  if (error instanceof InvalidSentences) return messageAnswer(400, error.sentences);
+  if (error instanceof InvalidWithSentences) return messageAnswer(400, error.sentences);
   if (error instanceof Refused) {
     if (error.options.underError) return messageAnswer(400, { error: error.message });
     if (error.options.more) return errorAnswer(400, { message: error.message, ...error.options.more });
@@ -197,7 +197,7 @@ function renderRookeryError(error: RookeryError, log?: Pick<Logger, 'warn'>): Re
   }
   if (error instanceof TokenRefused) return tokenRefusedAnswer(TOKEN_TEXTS[error.why]);
   if (error instanceof InsufficientScope) return insufficientScopeAnswer(error.scopes);
-  if (error instanceof KeyInUse) {
+  if (error instanceof IdempotencyKeyInUse) {
     return messageAnswer(409, error.message, { 'retry-after': String(error.retryAfterSeconds) });
   }
   if (error instanceof Conflict) return messageAnswer(409, error.reason ?? '409 Conflict');

@@ -236,7 +236,7 @@ const WORDS: Readonly<Record<string, string>> = {
 };
 
 /** Returns the default description for a name; undefined without one. Names of lists may end in `[]`. */
-export function findDescription(name: string): string | undefined {
+export function findFieldDescription(name: string): string | undefined {
   const plain = name.replace(/\[\]$/, '');
   return Object.hasOwn(WORDS, plain) ? WORDS[plain] : undefined;
 }

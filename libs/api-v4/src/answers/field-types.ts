@@ -1,6 +1,6 @@
 import type { JsonSchema } from './answers';
 import type { PresentContext, Presenter } from './presenter';
-import { findDescription } from './field-descriptions';
+import { findFieldDescription } from './field-descriptions';
 
 /** Renders one value as JSON text. */
 export type WriteValue = (value: unknown, ctx: PresentContext) => string;
@@ -172,7 +172,7 @@ export function object<V extends Record<string, unknown>, S extends Record<strin
 }
 
 function withFieldDescription(fieldName: string, schema: JsonSchema): JsonSchema {
-  const word = findDescription(fieldName);
+  const word = findFieldDescription(fieldName);
   return word === undefined ? schema : { description: word, ...schema };
 }
 

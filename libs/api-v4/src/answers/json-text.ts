@@ -4,7 +4,7 @@ export class JsonText {
 }
 
 /**
- * Selects the second success of an endpoint. For `withAlternative`, `value` has the form of its schema. For `orNone`
+ * Selects the second success of an endpoint. For `withAlternative`, `value` has the form of its schema. For `orNoContent`
  * and `orHeadersOnly` it is null. `headers` are for `orHeadersOnly`, by lower-case name.
  */
 export class AlternativeAnswer {
@@ -15,7 +15,7 @@ export class AlternativeAnswer {
 }
 
 /**
- * Answers 202 with the resource while it is being made, for endpoints with `orUnfinished`. Units: `pollMs` is the time
+ * Answers 202 with the resource while it is being made, for endpoints with `oneOrUnfinished`. Units: `pollMs` is the time
  * after which the client asks again.
  */
 export class UnfinishedAnswer<T> {

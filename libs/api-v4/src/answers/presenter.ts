@@ -3,7 +3,7 @@ import type { Links } from '@rookery/platform';
 import type { JsonSchema } from './answers';
 import type { FieldType, WriteValue } from './field-types';
 import type { RuleServices } from '../call/permission';
-import { findDescription } from './field-descriptions';
+import { findFieldDescription } from './field-descriptions';
 
 /** The request for which a presenter renders. `within` is the scope of its parent, undefined without one. */
 export interface PresentContext extends RuleServices {
@@ -201,7 +201,7 @@ function objectSchemaOf(fields: readonly CompiledField[]): JsonSchema {
 }
 
 function describeFieldSchema(field: CompiledField): JsonSchema {
-  const { deprecated, about = findDescription(field.name) } = field.options;
+  const { deprecated, about = findFieldDescription(field.name) } = field.options;
   if (about === undefined && deprecated === undefined) return field.type.schema;
   const description = [about, deprecated && `Deprecated: use ${deprecated}.`].filter(Boolean).join(' ');
   return { ...field.type.schema, description, ...(deprecated ? { deprecated: true } : {}) };
@@ -222,8 +222,8 @@ type PlainField<T> = readonly [
   FieldOptions<T, undefined>?,
 ];
 
-/** Declares fields outside of a presenter with the same type checks: `shownFields<User>()({…})`. */
-export function shownFields<T>() {
+/** Declares fields outside of a presenter with the same type checks: `definePresenterFields<User>()({…})`. */
+export function definePresenterFields<T>() {
   return <V extends Record<string, unknown>>(fields: Fields<T, undefined, V>): Fields<T, undefined, V> => fields;
 }
 

@@ -1,4 +1,4 @@
-import { acceptsProblem, asProblem } from './problem-details';
+import { acceptsProblemDetails, toProblemDetails } from './problem-details';
 
 test.each([
   [undefined, false],
@@ -8,11 +8,13 @@ test.each([
   ['*/*, Application/Problem+JSON; q=0.5', true],
   ['application/problem+json;q=0, */*', false],
   ['application/problem+json;q=0.0', false],
-])('Accept %j asks for problem details: %j', (accept, expected) => expect(acceptsProblem(accept)).toBe(expected));
+])('Accept %j asks for problem details: %j', (accept, expected) =>
+  expect(acceptsProblemDetails(accept)).toBe(expected),
+);
 
 test('a refusal keeps its keys and its reason phrase', () => {
   const refusal = { status: 400, headers: { a: 'b' }, body: '{"message":"400 Bad request - No"}', reason: 'No' };
-  const { body, ...rest } = asProblem(refusal);
+  const { body, ...rest } = toProblemDetails(refusal);
   expect(rest).toEqual({
     status: 400,
     headers: { a: 'b', 'content-type': 'application/problem+json', vary: 'Accept' },
@@ -30,5 +32,5 @@ test('a refusal keeps its keys and its reason phrase', () => {
 
 test('a refusal without a body stays as it is', () => {
   const refusal = { status: 404, headers: {}, body: null };
-  expect(asProblem(refusal)).toBe(refusal);
+  expect(toProblemDetails(refusal)).toBe(refusal);
 });

@@ -4,7 +4,7 @@ import { STATUS_TEXTS } from './errors';
 const PROBLEM = 'application/problem+json';
 
 /** Whether a client names the form of problem details (RFC 9457) in `Accept`, with a weight above 0. */
-export function acceptsProblem(accept: string | undefined): boolean {
+export function acceptsProblemDetails(accept: string | undefined): boolean {
   return (accept ?? '').split(',').some((range) => {
     const [type, ...parameters] = range.split(';').map((part) => part.trim().toLowerCase());
     return type === PROBLEM && !parameters.some((parameter) => /^q=0(?:\.0*)?$/.test(parameter));
@@ -15,7 +15,7 @@ export function acceptsProblem(accept: string | undefined): boolean {
  * Returns a refusal as problem details, which also have its own keys. Clients compare the media type with the bare one.
  * Source: reference packages-and-admin 4.6.
  */
-export function asProblem(refusal: RenderedError): RenderedError {
+export function toProblemDetails(refusal: RenderedError): RenderedError {
   if (refusal.body === null || refusal.headers['content-type'] !== undefined) return refusal;
   const own = JSON.parse(refusal.body) as Readonly<Record<string, unknown>>;
   const text = [own['message'], own['error']].find((value) => typeof value === 'string');

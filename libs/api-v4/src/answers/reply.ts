@@ -59,7 +59,7 @@ export function writeError(reply: ApiReply, facts: ReplyFacts, error: RenderedEr
 }
 
 /** Sends the stored answer of a write with an idempotency key. Replays are identical except for the common headers. */
-export function writeStored(
+export function writeStoredAnswer(
   reply: ApiReply,
   facts: ReplyFacts,
   { status, headers, body }: KeptAnswer,
@@ -77,7 +77,7 @@ export function writeStored(
 const NO_VERSIONS: ReadonlySet<string> = new Set();
 
 /** Returns the versions in `If-None-Match`, for weak comparison (RFC 9110 13.1.2); `*` is returned as `*`. */
-export function parseVersions(header: string | undefined): ReadonlySet<string> {
+export function parseIfNoneMatch(header: string | undefined): ReadonlySet<string> {
   if (header === undefined) return NO_VERSIONS;
   const tags = header.split(',').map((tag) => /^\s*(?:W\/)?(?:"(.*)"|(\*))\s*$/.exec(tag));
   return new Set(tags.flatMap((tag) => tag?.[1] ?? tag?.[2] ?? []));

@@ -9,10 +9,10 @@ const CHALLENGE = 'Basic realm="Rookery"';
 const LFS_TYPE = 'application/vnd.git-lfs+json';
 
 /** How failures of a route are written. `text`: for git. `lfs`: for clients of Git LFS, which read JSON. */
-export type FailureForm = 'text' | 'lfs';
+export type GitClientErrorFormat = 'text' | 'lfs';
 
 /** Returns the failure in another form. A 401 gets the Basic challenge, so that clients ask for a credential. */
-export function inFailureForm({ status, headers, body }: RenderedError, form: FailureForm): RenderedError {
+export function toGitClientError({ status, headers, body }: RenderedError, form: GitClientErrorFormat): RenderedError {
   const { 'content-type': _, 'www-authenticate': __, ...others } = headers;
   const text = status === 401 ? BASIC_DENIED : extractErrorText(body);
   const type = form === 'lfs' ? LFS_TYPE : 'text/plain; charset=utf-8';

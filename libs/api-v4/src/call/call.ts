@@ -72,6 +72,6 @@ export function actorAndParent<W>({ viewer, within }: Pick<Call<unknown, W>, 'vi
 }
 
 /** Returns the same as `actorAndParent` for a deletion, plus the check of `If-Unmodified-Since`. */
-export function ifUnmodified<W>(call: Pick<Call<unknown, W>, 'viewer' | 'within' | 'unmodifiedSince'>) {
+export function actorParentAndPrecondition<W>(call: Pick<Call<unknown, W>, 'viewer' | 'within' | 'unmodifiedSince'>) {
   return { ...actorAndParent(call), unchanged: (updatedAt: Date): void => checkUnmodifiedSince(call, updatedAt) };
 }

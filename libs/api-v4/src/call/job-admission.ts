@@ -7,7 +7,7 @@ type JobProject = Pick<ProjectScope, 'id'> & { readonly namespace: Pick<ProjectS
  * Whether a project admits the tokens of jobs of another project (`origin`). It admits its own. Source: reference
  * identity-and-import 4.10; ADR 0198.
  */
-export function admitsJobsOf({ id, jobAdmission }: AdmittingProject, origin: JobProject): boolean {
+export function admitsJobTokensOf({ id, jobAdmission }: AdmittingProject, origin: JobProject): boolean {
   if (origin.id === id) return true;
   if (jobAdmission === null) return false;
   const { all, projects, groups } = jobAdmission;

@@ -120,7 +120,7 @@ export function project(param = 'id', by: DecisionSource = 'whichever'): ScopeOp
  * Declares a project as the parent that the path names by its full path, or by a former one which no other project has
  * taken. For git, whose users keep addresses for years. Source: reference repositories 1.9.
  */
-export function projectByAnyPath(param: string): ScopeOption<ProjectScope> {
+export function projectByPresentOrFormerPath(param: string): ScopeOption<ProjectScope> {
   const named = project(param);
   return {
     ...named,
@@ -137,7 +137,7 @@ export function projectByAnyPath(param: string): ScopeOption<ProjectScope> {
  * slash. Clients of Conan write it so. Source: reference packages-and-admin 4.13.
  */
 export function projectByJoinedPath(param: string, separator: string): ScopeOption<ProjectScope> {
-  const named = projectByAnyPath(param);
+  const named = projectByPresentOrFormerPath(param);
   return {
     ...named,
     async resolve(resolver, ref, viewer) {
@@ -160,7 +160,7 @@ export function group(param = 'id', by: DecisionSource = 'whichever'): ScopeOpti
 }
 
 /** Declares a parent of either kind, for controllers that are generated for projects and for groups. */
-export function source(
+export function projectOrGroup(
   kind: 'project' | 'group',
   param = 'id',
   by: DecisionSource = 'whichever',

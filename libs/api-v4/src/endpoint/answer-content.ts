@@ -23,7 +23,7 @@ export interface AnswerText {
  * Renders a handler's result as the kind of answer that its endpoint declares: rows by presenters, pages with links and
  * totals. JSON that the database built is sent unchanged. Source: ADR 0033.
  */
-export class AnswerContent {
+export class AnswerRenderer {
   constructor(
     private readonly answers: EndpointRecord['options']['answers'],
     private readonly runtime: Pick<ApiRuntime, 'links' | 'services'>,

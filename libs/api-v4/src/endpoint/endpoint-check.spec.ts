@@ -1,10 +1,22 @@
 import { Controller } from '@nestjs/common';
 import { endpointProblems } from './endpoint-check';
-import { anyone, atLeast, created, Endpoint, endpointsOf, Int, int, none, presenter, project, Text } from '../index';
+import {
+  anyone,
+  atLeast,
+  created,
+  Endpoint,
+  endpointsOf,
+  Int,
+  int,
+  noContent,
+  presenter,
+  project,
+  Text,
+} from '../index';
 import type { EndpointOptions } from '../index';
 
 const widget = presenter<object>('Widget').fields({ id: [int, () => 1] });
-const good = { about: 'x', source: 'x', may: anyone(), answers: none() };
+const good = { about: 'x', source: 'x', may: anyone(), answers: noContent() };
 class InPath {
   @Int({ in: 'path' }) missing: number;
 }
@@ -27,7 +39,7 @@ it.each([
   ['/x', { ...good, may: undefined }, 'has no permission'],
   ['/x', { ...good, source: ' ' }, 'has no source'],
   ['/x', { ...good, about: undefined }, 'does not say what it does'],
-  ['/x', { ...good, answers: [none(), created(widget)] }, 'has 2 success shapes'],
+  ['/x', { ...good, answers: [noContent(), created(widget)] }, 'has 2 success shapes'],
   ['/x', { ...good, answers: undefined }, 'has 0 success shapes'],
   ['/x', { ...good, answers: { ...created(widget), status: 204 } }, 'has a body on 204'],
   ['/x', { ...good, may: atLeast('guest') }, 'asks for a role but has no parent'],

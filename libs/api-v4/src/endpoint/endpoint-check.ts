@@ -1,6 +1,6 @@
 import type { EndpointRecord } from './endpoint';
 import { fieldsOf } from '../params/fields';
-import { pathNamesOf, templatesOf } from './route-template';
+import { pathParamNamesOf, templatesOf } from './route-template';
 import { wildcardProblems } from './wildcard';
 
 /**
@@ -68,7 +68,7 @@ function findStreamProblems(endpoint: EndpointRecord): string[] {
 }
 
 function findPathProblems({ options }: EndpointRecord, template: string): string[] {
-  const names = pathNamesOf(template);
+  const names = pathParamNamesOf(template);
   const fields = options.params ? fieldsOf(options.params) : [];
   const claimed = new Set([...fields.map((field) => field.name), ...(options.within ? [options.within.param] : [])]);
   const unread = [...names].filter((name) => !claimed.has(name)).map((name) => `has :${name}, which nothing reads`);

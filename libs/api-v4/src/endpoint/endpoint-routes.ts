@@ -19,23 +19,23 @@ import makeRouter from 'find-my-way';
 import type { HTTPMethod } from 'find-my-way';
 import { CALLER_SOURCE, CallerChecks } from '../limits/caller-checks';
 import type { CallerSource } from '../limits/caller-checks';
-import { FairSemaphore, placesOf } from '../limits/fair-places';
+import { FairSemaphore, concurrencyLimitsOf } from '../limits/fair-places';
 import type { ApiReply, ApiRequest } from '../call/api-request';
 import { endpointsOf } from './endpoint';
 import type { EndpointRecord, HttpMethod } from './endpoint';
 import { endpointProblems } from './endpoint-check';
 import { UnknownRoute, WrongVerb } from '../answers/errors';
-import { internalRoute, internalRoutesOf } from './internal';
+import { createInternalRouteHandler, internalRoutesOf } from './internal';
 import { LocalRoutes, ROUTER_OPTIONS } from './local-routes';
 import { EndpointPipeline } from './pipeline';
 import type { Controller } from './pipeline';
-import { DEFAULT_BODY_LIMIT, registerStreams } from '../params/request-body';
+import { DEFAULT_BODY_LIMIT, disableBodyParsing } from '../params/request-body';
 import { templatesOf, wildcardNameOf } from './route-template';
-import { API_V4_OPTIONS, BEFORE_REPLAY, Traffic, WRITE_HEADERS } from './runtime';
+import { API_V4_OPTIONS, BEFORE_REPLAY, HttpRequestMetrics, WRITE_HEADERS } from './runtime';
 import type { ApiRuntime, ApiV4Options, BeforeReplay, WriteHeaders } from './runtime';
 import { SCOPE_RESOLVER } from '../call/scope';
 import type { ScopeResolver } from '../call/scope';
-import { UnreadPages } from '../limits/unread-pages';
+import { UnreadPageLimiter } from '../limits/unread-pages';
 import { WildcardRoutes } from './wildcard-routes';
 
 const NO_CALLERS: CallerSource = { confirm: () => Promise.reject(new Unavailable('identity away')) };
@@ -47,7 +47,7 @@ type Verb = HttpMethod | 'HEAD';
  */
 @Injectable()
 export class EndpointRoutes implements OnModuleInit {
-  readonly traffic: Traffic;
+  readonly traffic: HttpRequestMetrics;
   /** The routes for services in the same process, which call them without HTTP. */
   readonly local = new LocalRoutes();
   private readonly fixedRoutes = makeRouter(ROUTER_OPTIONS);
@@ -63,7 +63,7 @@ export class EndpointRoutes implements OnModuleInit {
     private readonly modules: ModuleRef,
     private readonly http: HttpAdapterHost,
   ) {
-    this.traffic = new Traffic(this.requireProvider<Metrics>(Metrics));
+    this.traffic = new HttpRequestMetrics(this.requireProvider<Metrics>(Metrics));
   }
 
   /** Registers the routes. Errors: a plain Error that lists every problem of the declarations. */
@@ -84,7 +84,7 @@ export class EndpointRoutes implements OnModuleInit {
     // Body parsers belong to a scope of Fastify, so these routes get their own.
     if (this.streaming.length > 0) {
       void fastify.register((scope, _options, done) => {
-        registerStreams(scope);
+        disableBodyParsing(scope);
         for (const route of this.streaming) scope.route(route);
         done();
       });
@@ -118,7 +118,11 @@ export class EndpointRoutes implements OnModuleInit {
     runtime: ApiRuntime,
   ): void {
     for (const record of internalRoutesOf(controller)) {
-      const handler = internalRoute(record, (request) => (instance as Controller)[record.handler]!(request), runtime);
+      const handler = createInternalRouteHandler(
+        record,
+        (request) => (instance as Controller)[record.handler]!(request),
+        runtime,
+      );
       const route = { method: record.method, url: record.path, handler };
       const { bodyLimit } = record;
       if (record.isStreamed) this.streaming.push(route);
@@ -181,7 +185,7 @@ export class EndpointRoutes implements OnModuleInit {
     const { service, connections } = this.requireProvider<ApiV4Options>(API_V4_OPTIONS);
     const settings = this.requireProvider<SettingsOf<typeof platformSettings>>(platformSettings.token);
     const { requestRightsMs: rightsMs, strictParameters: isStrict } = settings;
-    const places = connections === undefined ? null : placesOf(connections);
+    const places = connections === undefined ? null : concurrencyLimitsOf(connections);
     const needsResolver = endpoints.some(({ options }) => options.within !== undefined);
     // Internal routes have no callers whose permissions could change.
     const callers = endpoints.length === 0 ? NO_CALLERS : this.requireProvider<CallerSource>(CALLER_SOURCE);
@@ -189,7 +193,7 @@ export class EndpointRoutes implements OnModuleInit {
       service,
       costly: places ? new FairSemaphore(places.costly) : null,
       heavy: places ? new FairSemaphore(places.heavy) : null,
-      unread: new UnreadPages(),
+      unread: new UnreadPageLimiter(),
       checks: new CallerChecks(callers, rightsMs),
       rightsMs,
       isStrict,

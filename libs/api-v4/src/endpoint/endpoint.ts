@@ -2,7 +2,7 @@ import 'reflect-metadata';
 import type { RookeryError, Viewer } from '@rookery/kernel';
 import type { Answer } from '../answers/answers';
 import type { RenderedError } from '../answers/errors';
-import type { FailureForm } from '../answers/text-errors';
+import type { GitClientErrorFormat } from '../answers/text-errors';
 import type { Call, NoParams, StreamedCall } from '../call/call';
 import type { Permission } from '../call/permission';
 import type { ScopeOption } from '../call/scope';
@@ -72,7 +72,7 @@ export interface EndpointOptions<
   readonly tokenScopes?: readonly string[] | 'any';
   readonly refusals?: Refusals;
   /** Writes failures in a form that git or git-lfs shows to its user, with a Basic challenge for 401. */
-  readonly failsAs?: FailureForm;
+  readonly failsAs?: GitClientErrorFormat;
   /**
    * Idempotency keys do not apply: the write has effects outside of the database, such as moved refs of git, which the
    * transaction of a keyed write could not take back. Source: ADR 0185.

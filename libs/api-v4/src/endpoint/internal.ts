@@ -2,7 +2,7 @@ import 'reflect-metadata';
 import type { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { INTERNAL_WAIT_HEADER } from '@rookery/contracts';
-import { awaitedBy } from '@rookery/platform';
+import { runForWaiter } from '@rookery/platform';
 import type { ProcessName } from '@rookery/platform';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { ApiReply, ApiRequest } from '../call/api-request';
@@ -12,7 +12,7 @@ import { JsonText } from '../answers/json-text';
 import { writeError, writeJson } from '../answers/reply';
 import type { ReplyFacts } from '../answers/reply';
 import { BROKEN_QUERY } from '../params/request-body';
-import { requireCaller } from './request-context';
+import { requireInternalCaller } from './request-context';
 import type { ApiRuntime } from './runtime';
 import { allowSlowBody } from './upload';
 
@@ -60,7 +60,7 @@ const INTERNAL = Symbol('rookery:internal');
  * Errors: a plain Error for a path that is not below `/internal/`. Kernel errors of the method are answered as
  * everywhere.
  */
-export function Internal(
+export function InternalRoute(
   method: HttpMethod,
   path: string,
   callers: readonly ProcessName[],
@@ -71,9 +71,13 @@ export function Internal(
 
 /**
  * Declares a route for our own processes that streams both ways. The method takes an InternalUpload and returns an
- * InternalStream. The body has no total time limit. Otherwise as `Internal`.
+ * InternalStream. The body has no total time limit. Otherwise as `InternalRoute`.
  */
-export function InternalStreamed(method: HttpMethod, path: string, callers: readonly ProcessName[]): MethodDecorator {
+export function StreamedInternalRoute(
+  method: HttpMethod,
+  path: string,
+  callers: readonly ProcessName[],
+): MethodDecorator {
   return declareInternalRoute({ method, path, callers, isStreamed: true });
 }
 
@@ -93,7 +97,7 @@ export function internalRoutesOf(controller: object): readonly InternalRecord[] 
 type InternalHandler = (request: InternalRequest | InternalUpload) => unknown;
 
 /** Returns the request handler of an internal route. The handler never rejects. */
-export function internalRoute(record: InternalRecord, handler: InternalHandler, runtime: ApiRuntime) {
+export function createInternalRouteHandler(record: InternalRecord, handler: InternalHandler, runtime: ApiRuntime) {
   return async (request: ApiRequest, reply: ApiReply): Promise<void> => {
     const startedAt = performance.now();
     const given = request.headers['x-request-id'];
@@ -103,7 +107,7 @@ export function internalRoute(record: InternalRecord, handler: InternalHandler, 
     reply.raw.once('close', () => gone.abort());
     runtime.traffic.countStart();
     try {
-      requireCaller(request.headers.authorization, record.callers, runtime);
+      requireInternalCaller(request.headers.authorization, record.callers, runtime);
       const call = {
         ...readInternalInput(request, record),
         query: request.query === BROKEN_QUERY ? {} : (request.query as Record<string, unknown>),
@@ -112,7 +116,7 @@ export function internalRoute(record: InternalRecord, handler: InternalHandler, 
         signal: gone.signal,
       };
       const deadline = Date.now() + readCallerWaitMs(request);
-      const result = await awaitedBy({ kind: 'process', deadline }, async () => handler(call));
+      const result = await runForWaiter({ kind: 'process', deadline }, async () => handler(call));
       if (record.isStreamed) await writeStream(reply as FastifyReply, result as InternalStream);
       else writeJsonResult(reply, facts, result);
     } catch (error) {

@@ -15,7 +15,7 @@ const KEY = /^[\x20-\x7e]{1,255}$/;
  * Whether requests of an endpoint may carry an idempotency key. Their answer must be storable, which files and pages
  * for browsers are not, and their body must be read before the handler runs.
  */
-export function takesKey({ method, options: { answers, body, takesNoKey } }: EndpointRecord): boolean {
+export function acceptsIdempotencyKey({ method, options: { answers, body, takesNoKey } }: EndpointRecord): boolean {
   return method !== 'GET' && body === undefined && !takesNoKey && answers.kind !== 'file' && answers.kind !== 'web';
 }
 
@@ -25,31 +25,31 @@ export function idempotencyKeyOf({ headers }: ApiRequest): string | null {
 }
 
 /** Whether the path names the caller's own token. The same request with another token is a different write then. */
-export function namesOwnToken(template: string): boolean {
+export function isOwnTokenRoute(template: string): boolean {
   return template.split('/').includes('self');
 }
 
 /**
- * Returns the write that a request identifies by its idempotency key. `isOfToken` is the result of `namesOwnToken`.
+ * Returns the write that a request identifies by its idempotency key. `isOfToken` is the result of `isOwnTokenRoute`.
  * Errors: InvalidParameters for a malformed key; Refused for anonymous callers, who cannot be distinguished.
  */
-export function keyedWriteOf(
-  key: string,
+export function identifyIdempotentWrite(
+  idempotencyKey: string,
   request: ApiRequest,
   viewer: Viewer,
   { body, isOfToken }: { readonly body: ParsedBody; readonly isOfToken: boolean },
 ): KeyedWrite {
-  if (!KEY.test(key)) throw new InvalidParameters(['Idempotency-Key is invalid']);
+  if (!KEY.test(idempotencyKey)) throw new InvalidParameters(['Idempotency-Key is invalid']);
   if (viewer.userId === null) throw new Refused('Idempotency-Key is for callers with a token');
   const { method, url } = request.raw;
   const { userId, impersonatorId, tokenId } = viewer;
   const of = isOfToken ? `${tokenId}\n` : '';
   const asked = createHash('sha256').update(`${method} ${url}\n${of}`).update(digestBody(request, body)).digest();
-  return { key, userId, actorId: impersonatorId ?? 0, tokenId, request: asked };
+  return { key: idempotencyKey, userId, actorId: impersonatorId ?? 0, tokenId, request: asked };
 }
 
 /** Returns the answer to store for a failed write; null if the client should retry it. */
-export function storedRefusal(error: unknown): NewAnswer | null {
+export function toStorableFailureAnswer(error: unknown): NewAnswer | null {
   if (!(error instanceof RookeryError) || error instanceof Unavailable || error instanceof TooManyRequests) return null;
   const { status, headers, body } = renderError(error);
   if (status >= 500) return null;

@@ -2,7 +2,7 @@ import type { ContextClaims } from '@rookery/contracts';
 import type { LocalHandler, LocalRequest, LocalResponse } from '@rookery/platform';
 import makeRouter from 'find-my-way';
 import type { HTTPMethod, Instance, HTTPVersion } from 'find-my-way';
-import { localBody, NEEDS_HTTP, readQuery } from '../params/request-body';
+import { readLocalCallBody, NEEDS_HTTP, parseQueryString } from '../params/request-body';
 import { CLAIMS } from '../call/api-request';
 import type { ApiReply, ApiRequest } from '../call/api-request';
 
@@ -24,7 +24,7 @@ interface AddedRoute {
 export const ROUTER_OPTIONS = {
   ignoreDuplicateSlashes: true,
   maxParamLength: 4096,
-  querystringParser: readQuery,
+  querystringParser: parseQueryString,
 } as const;
 
 /**
@@ -47,7 +47,7 @@ export class LocalRoutes {
     const found = this.router.find(request.method as HTTPMethod, request.url);
     const route = found?.store as LocalRoute | null | undefined;
     if (!route) return null;
-    const body = localBody(request, route.bodyLimit);
+    const body = readLocalCallBody(request, route.bodyLimit);
     if (body === NEEDS_HTTP) return null;
     const { method, url, headers } = request;
     return (response: LocalResponse, claims: ContextClaims | null) => {

@@ -2,7 +2,7 @@ import { Moved } from '@rookery/kernel';
 import { Links } from '@rookery/platform';
 import { project } from '../call/scope';
 import type { ProjectScope, ScopeResolver } from '../call/scope';
-import { movedProject } from './moved-projects';
+import { findMovedProjectRefusal } from './moved-projects';
 
 const base = 'https://rookery.test/below';
 const resolver = { formerProject: async () => ({ id: 7 }) as ProjectScope } as unknown as ScopeResolver;
@@ -13,7 +13,7 @@ test.each([
   ['/-/project/old%2Fpath/uploads/0f/a.png', '/-/project/7/uploads/0f/a.png'],
 ])('a read of %s is redirected', async (url, target) => {
   const asked = { ref: 'old/path', viewer: {} as never, method: 'GET', url };
-  const moved = await movedProject(project(), { resolver, links: new Links(base) }, asked);
+  const moved = await findMovedProjectRefusal(project(), { resolver, links: new Links(base) }, asked);
   expect(moved).toBeInstanceOf(Moved);
   expect((moved as Moved).location).toBe(`${base}${target}`);
 });

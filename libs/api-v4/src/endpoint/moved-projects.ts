@@ -24,7 +24,7 @@ export function refusesFormerPaths({ kind, servesFormerPaths }: ScopeOption<unkn
  * the same route with its id, writes are refused because clients would repeat them as reads. Returns null if the viewer
  * may not see such a project.
  */
-export async function movedProject(
+export async function findMovedProjectRefusal(
   within: ScopeOption<unknown>,
   { resolver, links }: { readonly resolver: ScopeResolver; readonly links: Links },
   { ref, viewer, method, url }: UnresolvedRequest,

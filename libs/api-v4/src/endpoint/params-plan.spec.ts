@@ -6,7 +6,7 @@ import {
   AtLeastOneOf,
   Day,
   ExactlyOneOf,
-  Exclusive,
+  AtMostOneOf,
   Flag,
   Hash,
   HashOf,
@@ -26,7 +26,7 @@ class Variable {
 class Stages {
   @Flag({ optional: true }) attachments?: boolean;
 }
-@Exclusive('author_id', 'author')
+@AtMostOneOf('author_id', 'author')
 class Everything {
   @Int() issue_iid: number;
   @Text({ max: 5, blank: 'refused' }) body: string;

@@ -8,8 +8,8 @@ import type { Rule } from '../params/class-rules';
 import { chooseCoercion, INVALID, toItems } from '../params/coercion';
 import type { Coerce } from '../params/coercion';
 import type { ParamsClass } from './endpoint';
-import { fieldsOf, togetherRulesOf } from '../params/fields';
-import type { FieldDeclaration, TogetherRule } from '../params/fields';
+import { fieldsOf, fieldCombinationRulesOf } from '../params/fields';
+import type { FieldDeclaration, FieldCombinationRule } from '../params/fields';
 
 /** Parts of a request that carry parameters, by precedence. */
 export interface ParamSources {
@@ -54,7 +54,7 @@ const has = Object.prototype.hasOwnProperty;
  */
 export class ParamsPlan<P extends object> {
   private readonly fields: readonly PlannedField[];
-  private readonly together: readonly TogetherRule[];
+  private readonly together: readonly FieldCombinationRule[];
   /** Fields that body or query may carry, by each of their names. */
   private readonly byName: ReadonlyMap<string, PlannedField>;
 
@@ -64,7 +64,7 @@ export class ParamsPlan<P extends object> {
   ) {
     const rules = rulesByField(params);
     this.fields = fieldsOf(params).map((field) => planField(field, rules.get(field.name) ?? [], pathNames));
-    this.together = togetherRulesOf(params);
+    this.together = fieldCombinationRulesOf(params);
     const sendable = this.fields.filter(({ isHeaderOnly }) => !isHeaderOnly);
     this.byName = new Map(sendable.flatMap((field) => field.names.map((name) => [name, field] as const)));
   }
@@ -272,7 +272,7 @@ function bracketedName(parentName: string, name: string): string {
 }
 
 function checkFieldCombination(
-  rule: TogetherRule,
+  rule: FieldCombinationRule,
   wasSent: (name: string) => boolean,
   parentName: string,
   problems: string[],

@@ -1,11 +1,11 @@
 import { Forbidden, NotFound } from '@rookery/kernel';
 import type { Viewer } from '@rookery/kernel';
-import { admitsJobsOf } from '../call/job-admission';
+import { admitsJobTokensOf } from '../call/job-admission';
 import type { ProjectScope, ScopeResolver } from '../call/scope';
 import type { RawParams } from '../params/bracket-params';
 import { toIdOrPath } from '../params/coercion';
 import type { EndpointRecord } from './endpoint';
-import { movedProject } from './moved-projects';
+import { findMovedProjectRefusal } from './moved-projects';
 import type { ApiRuntime } from './runtime';
 import type { ApiRequest } from '../call/api-request';
 
@@ -15,7 +15,7 @@ import type { ApiRequest } from '../call/api-request';
  * MethodNotAllowed for a former path of a project; Forbidden for the token of a job in a project that does not admit
  * it.
  */
-export async function findParent(
+export async function resolveParentScope(
   { within: declared, refusals }: EndpointRecord['options'],
   { resolver: source, links }: ApiRuntime,
   { raw, params }: ApiRequest,
@@ -33,7 +33,7 @@ export async function findParent(
     throw new Forbidden('The project does not admit the token of this job');
   if (scope !== null) return scope;
   const request = { viewer, method: raw.method!, url: raw.url! };
-  const moved = isUsable ? await movedProject(within, { resolver, links }, { ...request, ref }) : null;
+  const moved = isUsable ? await findMovedProjectRefusal(within, { resolver, links }, { ...request, ref }) : null;
   throw moved ?? refusals?.parentAs?.(viewer) ?? new NotFound(within.resource);
 }
 
@@ -49,5 +49,5 @@ async function admitsJobOfCaller(
   if (viewer.job === undefined || parent?.id === viewer.job.projectId) return true;
   // Requests by jobs of other projects are rare, so their own project is read here and not for each request.
   const origin = parent?.jobAdmission ? await resolver.findProject(viewer.job.projectId, viewer) : null;
-  return origin !== null && admitsJobsOf(parent!, origin);
+  return origin !== null && admitsJobTokensOf(parent!, origin);
 }

@@ -1,9 +1,9 @@
-import { ADMISSION_HEADER, IGNORED_HEADER, isRotation, READ_ONLY_HEADER } from '@rookery/contracts';
+import { ADMISSION_HEADER, IGNORED_HEADER, isTokenRotationRoute, READ_ONLY_HEADER } from '@rookery/contracts';
 import type { PageRequest, SignedInViewer, Viewer } from '@rookery/kernel';
 import {
   Forbidden,
   HeavyPage,
-  isOpenToJobs,
+  isRouteOpenToJobTokens,
   InsufficientScope,
   InvalidParameters,
   NotFound,
@@ -12,36 +12,42 @@ import {
   Unavailable,
   Unprocessable,
 } from '@rookery/kernel';
-import { awaitedBy } from '@rookery/platform';
+import { runForWaiter } from '@rookery/platform';
 import type { KeyedWrite, KeyedWrites, LimitState, NewAnswer } from '@rookery/platform';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { AnswerContent, NO_HEADERS } from './answer-content';
+import { AnswerRenderer, NO_HEADERS } from './answer-content';
 import type { AnswerText } from './answer-content';
 import type { ApiReply, ApiRequest } from '../call/api-request';
 import type { RawParams } from '../params/bracket-params';
 import type { Call } from '../call/call';
 import type { EndpointRecord, ParamsClass } from './endpoint';
-import { afterCommit, renderError } from '../answers/errors';
+import { toErrorAfterCommit, renderError } from '../answers/errors';
 import { identifyCaller } from '../limits/fair-places';
 import { fieldsOf } from '../params/fields';
 import { AlternativeAnswer, UnfinishedAnswer } from '../answers/json-text';
-import { storedRefusal, keyedWriteOf, idempotencyKeyOf, namesOwnToken, takesKey } from './keyed-request';
+import {
+  toStorableFailureAnswer,
+  identifyIdempotentWrite,
+  idempotencyKeyOf,
+  isOwnTokenRoute,
+  acceptsIdempotencyKey,
+} from './keyed-request';
 import { FIRST_PAGE, readKeyset, readPage, refuseDeepOffset } from '../params/paging';
 import { ParamsPlan } from './params-plan';
-import { decidingFacts, RequestRights } from '../limits/request-rights';
+import { serializeDecisionFields, RequestRights } from '../limits/request-rights';
 import type { FileAnswer, WebPage } from '../answers/answers';
 import { writeFile } from '../answers/file-reply';
-import { parseVersions, writeError, writeJson, writeStored } from '../answers/reply';
+import { parseIfNoneMatch, writeError, writeJson, writeStoredAnswer } from '../answers/reply';
 import type { ReplyFacts } from '../answers/reply';
 import { BROKEN_QUERY, DEFAULT_BODY_LIMIT, NO_BODY, readBody } from '../params/request-body';
 import type { ParsedBody } from '../params/request-body';
 import { verifyViewer } from './request-context';
-import { pathNamesOf, wildcardNameOf } from './route-template';
+import { pathParamNamesOf, wildcardNameOf } from './route-template';
 import type { ApiRuntime } from './runtime';
 import { UnreadParams } from './unread-params';
-import { findParent } from './parent';
-import { renderForClient } from './refusal-form';
-import { moveDeadline, Upload } from './upload';
+import { resolveParentScope } from './parent';
+import { renderErrorForClient } from './refusal-form';
+import { defineComputedDeadline, UploadReceiver } from './upload';
 import { refuseUnreadSudo } from '../params/unread-sudo';
 import { writeWebPage } from '../answers/web-page';
 
@@ -58,7 +64,7 @@ interface RequestState {
   readonly viewer: Viewer;
   readonly rights: RequestRights;
   /** null where the endpoint reads its body before the handler. */
-  readonly upload: Upload | null;
+  readonly upload: UploadReceiver | null;
 }
 
 /**
@@ -68,7 +74,7 @@ interface RequestState {
  */
 export class EndpointPipeline {
   private readonly plan: ParamsPlan<object>;
-  private readonly content: AnswerContent;
+  private readonly content: AnswerRenderer;
   private readonly options: EndpointRecord['options'];
   private readonly refusesAnonymous: boolean;
   private readonly scopes: readonly string[] | null;
@@ -91,17 +97,20 @@ export class EndpointPipeline {
   ) {
     this.options = endpoint.options;
     const { may, params, bodyLimit } = this.options;
-    this.isRotating = isRotation(endpoint.method, template);
-    this.keyed = takesKey(endpoint) ? runtime.keyed : null;
-    this.plan = new ParamsPlan((params as ParamsClass<object> | undefined) ?? NoDeclaredParams, pathNamesOf(template));
+    this.isRotating = isTokenRotationRoute(endpoint.method, template);
+    this.keyed = acceptsIdempotencyKey(endpoint) ? runtime.keyed : null;
+    this.plan = new ParamsPlan(
+      (params as ParamsClass<object> | undefined) ?? NoDeclaredParams,
+      pathParamNamesOf(template),
+    );
     this.unread = new UnreadParams(this.plan, this.options.answers, runtime.isStrict);
-    this.content = new AnswerContent(this.options.answers, runtime);
+    this.content = new AnswerRenderer(this.options.answers, runtime);
     this.refusesAnonymous = may.anonymous === 'refused' || (may.anonymous === 'reads' && endpoint.method !== 'GET');
-    this.scopes = acceptedScopes(endpoint);
-    this.isOpenToJobs = isOpenToJobs(endpoint.method, tokenScopePath(template));
+    this.scopes = acceptedTokenScopes(endpoint);
+    this.isOpenToJobs = isRouteOpenToJobTokens(endpoint.method, tokenScopePath(template));
     this.bodyLimit = bodyLimit ?? DEFAULT_BODY_LIMIT;
     this.wildcard = wildcardNameOf(template);
-    this.costly = costlyNamesOf(params);
+    this.costly = costlyParamNamesOf(params);
   }
 
   /** Whether the endpoint reads its body before the handler runs, and writes its answer at once. */
@@ -113,11 +122,11 @@ export class EndpointPipeline {
   /** Executes a request of Fastify. Otherwise as `handle`. */
   handleHttp(request: FastifyRequest, reply: FastifyReply): Promise<void> {
     const { body } = this.options;
-    return this.handle(request, reply, body === undefined ? null : new Upload(request, body));
+    return this.handle(request, reply, body === undefined ? null : new UploadReceiver(request, body));
   }
 
   /** Executes a request and writes its answer. Never rejects: errors become answers. */
-  async handle(request: ApiRequest, reply: ApiReply, upload: Upload | null = null): Promise<void> {
+  async handle(request: ApiRequest, reply: ApiReply, upload: UploadReceiver | null = null): Promise<void> {
     const { traffic, log, outages } = this.runtime;
     const startedAt = performance.now();
     const more = this.endpoint.method === 'GET' ? null : this.runtime.writeHeaders;
@@ -143,16 +152,16 @@ export class EndpointPipeline {
         rights,
         limited,
       } as const;
-      if (upload !== null) moveDeadline(waiter, () => viewer.deadline);
+      if (upload !== null) defineComputedDeadline(waiter, () => viewer.deadline);
       // A write is completed even if the client has left.
       const isGone = (): boolean => reply.raw.destroyed;
-      await awaitedBy(this.endpoint.method === 'GET' ? { ...waiter, isGone } : waiter, answer);
+      await runForWaiter(this.endpoint.method === 'GET' ? { ...waiter, isGone } : waiter, answer);
     } catch (error) {
       const requestId = facts.requestId;
       const own = requestId === '' ? log : log.child({ requestId });
-      const meant = rights?.hasCommitted ? afterCommit(error) : error;
+      const meant = rights?.hasCommitted ? toErrorAfterCommit(error) : error;
       const rendered = renderError(meant, own, outages, requestId);
-      writeError(reply, facts, renderForClient(this.options, rendered, request.headers.accept));
+      writeError(reply, facts, renderErrorForClient(this.options, rendered, request.headers.accept));
     }
     upload?.close();
     traffic.countEnd(this.endpoint.method, this.template, reply.raw.statusCode, startedAt);
@@ -203,7 +212,7 @@ export class EndpointPipeline {
   ): Promise<void> {
     const { request, viewer } = state;
     this.checkCaller(viewer);
-    const write = keyedWriteOf(key, request, viewer, { body, isOfToken: namesOwnToken(this.template) });
+    const write = identifyIdempotentWrite(key, request, viewer, { body, isOfToken: isOwnTokenRoute(this.template) });
     if (await this.replayStoredAnswer(state, write)) return;
     if (viewer.isReplayOnly) {
       // The token was revoked by a rotation with another key.
@@ -230,7 +239,7 @@ export class EndpointPipeline {
     if (stored === null) return false;
     if (!this.isRotating) await rights.recheckBeforeRead();
     await this.runtime.beforeReplay?.();
-    writeStored(reply, facts, stored, true);
+    writeStoredAnswer(reply, facts, stored, true);
     return true;
   }
 
@@ -266,7 +275,7 @@ export class EndpointPipeline {
   /** Opens the body once the caller may send it. A request for admission only is answered 204 without a body. */
   private serveUpload(
     { request, reply, facts, rights }: RequestState,
-    upload: Upload,
+    upload: UploadReceiver,
     call: Call,
   ): Promise<void> | void {
     upload.checkHead();
@@ -298,10 +307,10 @@ export class EndpointPipeline {
       return { status, headers: [...type, ...headers, ...unread], body: text, hasSecret };
     };
     const unread = facts.unread?.length ? [IGNORED_HEADER, facts.unread.join(', ')] : NO_HEADERS;
-    const { answer, isReplay } = await this.keyed!.writeOnce(write, make, storedRefusal);
+    const { answer, isReplay } = await this.keyed!.writeOnce(write, make, toStorableFailureAnswer);
     facts.unread = [];
     if (isReplay) await this.runtime.beforeReplay?.();
-    writeStored(reply, facts, answer, isReplay);
+    writeStoredAnswer(reply, facts, answer, isReplay);
   }
 
   private callHandler(call: Call): unknown {
@@ -342,7 +351,7 @@ export class EndpointPipeline {
     const { within, may } = this.options;
     if (within !== undefined) {
       const by = { viewer: call.viewer, wildcard: this.wildcard };
-      call.within = (await findParent(this.options, this.runtime, request, by)) as never;
+      call.within = (await resolveParentScope(this.options, this.runtime, request, by)) as never;
     }
     if (may.rule !== null) {
       const allowed = may.rule(call as never, this.runtime.services);
@@ -358,7 +367,8 @@ export class EndpointPipeline {
   private async reauthorize(request: ApiRequest, call: Call, viewer: Viewer): Promise<void> {
     if (this.options.within === undefined) await this.runtime.resolver?.requireFresh(viewer);
     const { within } = await this.authorize(request, { ...call, viewer, within: undefined });
-    if (decidingFacts(within) !== decidingFacts(call.within)) throw new Unavailable('rights changed');
+    if (serializeDecisionFields(within) !== serializeDecisionFields(call.within))
+      throw new Unavailable('rights changed');
   }
 
   /** Returns the caller and checks all that needs no data: signature, token scopes, administrator. */
@@ -407,7 +417,7 @@ export class EndpointPipeline {
       if (refusals?.validateFirst) this.checkCaller(viewer);
       const unmodifiedSince = parseHttpDate(request.headers['if-unmodified-since']);
       const { requestId } = viewer;
-      const knownVersions = parseVersions(request.headers['if-none-match']);
+      const knownVersions = parseIfNoneMatch(request.headers['if-none-match']);
       const isHead = request.raw.method === 'HEAD';
       const isWriteForbidden = isHead || isBrowserRequest(request.headers);
       const sent = { params, page, keyset, files, unmodifiedSince, knownVersions, isWriteForbidden, isHead };
@@ -430,7 +440,7 @@ function isParamSent({ params }: Call<object>, name: string): boolean {
 }
 
 /** Names of the parameters that make a request costly, as handlers see them. */
-export function costlyNamesOf(params: object | undefined): readonly string[] {
+export function costlyParamNamesOf(params: object | undefined): readonly string[] {
   return params === undefined ? [] : fieldsOf(params).flatMap(({ name, common }) => (common.costly ? [name] : []));
 }
 
@@ -460,7 +470,7 @@ function waitForAnswerEnd({ raw }: ApiReply): Promise<boolean> {
 }
 
 /** Returns the token scopes of which one suffices, the most general first; null when every token is accepted. */
-export function acceptedScopes({ method, options }: EndpointRecord): readonly string[] | null {
+export function acceptedTokenScopes({ method, options }: EndpointRecord): readonly string[] | null {
   if (options.tokenScopes === 'any') return null;
   return [...new Set(['api', ...(method === 'GET' ? ['read_api'] : []), ...(options.tokenScopes ?? [])])];
 }

@@ -61,7 +61,7 @@ function asViewer(claims: ContextClaims): Viewer {
  * process with a key for this service may call it. Errors: Unauthorized without a valid key; Forbidden for a process
  * that is not among `callers`. Source: ADR 0170.
  */
-export function requireCaller(
+export function requireInternalCaller(
   authorization: string | undefined,
   callers: readonly string[] | null,
   { service, internalKeys }: { readonly service: string; readonly internalKeys: InternalKeys },

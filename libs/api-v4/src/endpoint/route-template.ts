@@ -25,7 +25,7 @@ function joinPath(base: string, path: string): string {
 }
 
 /** Names of the parameters in a template, including its wildcard. */
-export function pathNamesOf(template: string): ReadonlySet<string> {
+export function pathParamNamesOf(template: string): ReadonlySet<string> {
   return new Set([...template.matchAll(/[:*]([A-Za-z_]\w*)/g)].map((match) => match[1]!));
 }
 

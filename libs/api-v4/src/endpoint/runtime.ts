@@ -4,7 +4,7 @@ import type { CallerChecks } from '../limits/caller-checks';
 import type { FairSemaphore } from '../limits/fair-places';
 import type { RuleServices } from '../call/permission';
 import type { ScopeResolver } from '../call/scope';
-import type { UnreadPages } from '../limits/unread-pages';
+import type { UnreadPageLimiter } from '../limits/unread-pages';
 
 /** Options of ApiV4Module. */
 export interface ApiV4Options {
@@ -27,7 +27,7 @@ export interface ApiRuntime {
   readonly services: RuleServices;
   /** null in a service whose endpoints have no parent. */
   readonly resolver: ScopeResolver | null;
-  readonly traffic: Traffic;
+  readonly traffic: HttpRequestMetrics;
   readonly writeHeaders: WriteHeaders | null;
   /** null in a service without a database. */
   readonly keyed: KeyedWrites | null;
@@ -35,7 +35,7 @@ export interface ApiRuntime {
   /** Limits of costly requests and of heavy pages; null in a service without a database. */
   readonly costly: FairSemaphore | null;
   readonly heavy: FairSemaphore | null;
-  readonly unread: UnreadPages;
+  readonly unread: UnreadPageLimiter;
   readonly checks: CallerChecks;
   /** Age at which a request's permissions must be rechecked. Units: milliseconds. */
   readonly rightsMs: number;
@@ -60,7 +60,7 @@ export type BeforeReplay = () => Promise<void>;
 export const BEFORE_REPLAY: unique symbol = Symbol('BeforeReplay');
 
 /** Metrics of requests in flight and of completed ones. */
-export class Traffic {
+export class HttpRequestMetrics {
   private underWay = 0;
   private readonly durations;
 

@@ -29,7 +29,7 @@ export function allowSlowBody(socket: Socket): void {
 }
 
 /** Receives the streamed body of one request, from the check of its headers until its answer. */
-export class Upload {
+export class UploadReceiver {
   private body: StreamedBody | null = null;
   private idle: NodeJS.Timeout | undefined;
   private patienceMs = 0;
@@ -51,7 +51,7 @@ export class Upload {
   viewerOf(viewer: Viewer): Viewer {
     this.patienceMs ||= Math.max(MIN_PATIENCE_MS, viewer.deadline - Date.now());
     const { deadline } = viewer;
-    return moveDeadline({ ...viewer }, () =>
+    return defineComputedDeadline({ ...viewer }, () =>
       this.body === null ? deadline : (this.body.endedAt ?? Date.now()) + this.patienceMs,
     );
   }
@@ -120,7 +120,7 @@ export class Upload {
 }
 
 /** Replaces the deadline by a computed one. Returns the target. */
-export function moveDeadline<T extends { readonly deadline: number }>(target: T, get: () => number): T {
+export function defineComputedDeadline<T extends { readonly deadline: number }>(target: T, get: () => number): T {
   return Object.defineProperty(target, 'deadline', { get, enumerable: true });
 }
 

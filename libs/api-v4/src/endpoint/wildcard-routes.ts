@@ -1,4 +1,11 @@
-import { byPrecision, literalOf, matchesTail, splitPath, wildcardIndex, wildcardTail } from './wildcard';
+import {
+  compareTailSpecificity,
+  decodeRouteSegment,
+  matchesTail,
+  splitPath,
+  wildcardIndex,
+  wildcardTail,
+} from './wildcard';
 import type { WildcardTail } from './wildcard';
 
 interface WildcardRoute<T> {
@@ -57,7 +64,7 @@ function matchesSegments<T>({ segments, at, tail }: WildcardRoute<T>, rawSegment
   for (let i = 0; i < at; i++) {
     const segment = rawSegments[i];
     if (segment === undefined) return false;
-    if (!segments[i]!.startsWith(':') && literalOf(segment) !== segments[i]) return false;
+    if (!segments[i]!.startsWith(':') && decodeRouteSegment(segment) !== segments[i]) return false;
   }
   return matchesTail(tail, rawSegments, at);
 }
@@ -87,7 +94,7 @@ function compareBySpecificity<T>(a: WildcardRoute<T>, b: WildcardRoute<T>): numb
     const [rankOfA, rankOfB] = [rankSegment(a, i), rankSegment(b, i)];
     if (rankOfA !== rankOfB) return rankOfB - rankOfA;
   }
-  return byPrecision(a.tail, b.tail);
+  return compareTailSpecificity(a.tail, b.tail);
 }
 
 function rankSegment<T>({ segments, at }: WildcardRoute<T>, index: number): number {

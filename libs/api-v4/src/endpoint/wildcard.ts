@@ -46,16 +46,16 @@ export function wildcardTail(segments: readonly string[]): WildcardTail {
  */
 export function matchesTail(tail: WildcardTail, segments: readonly string[], from: number): boolean {
   const end = segments.length - tail.after.length;
-  if (end <= from || (from === 0 && FIXED_SEGMENTS.has(literalOf(segments[0]!)))) return false;
-  if (tail.suffix !== '' && !properlyEndsWith(literalOf(segments[end - 1]!), tail.suffix)) return false;
-  return tail.after.every((wanted, index) => wanted === null || literalOf(segments[end + index]!) === wanted);
+  if (end <= from || (from === 0 && FIXED_SEGMENTS.has(decodeRouteSegment(segments[0]!)))) return false;
+  if (tail.suffix !== '' && !properlyEndsWith(decodeRouteSegment(segments[end - 1]!), tail.suffix)) return false;
+  return tail.after.every((wanted, index) => wanted === null || decodeRouteSegment(segments[end + index]!) === wanted);
 }
 
 /**
  * Orders tails, the most specific first: compared from their ends, a literal comes before a literal end, that before a
  * parameter, and that before the wildcard. Use with `sort`.
  */
-export function byPrecision(a: WildcardTail, b: WildcardTail): number {
+export function compareTailSpecificity(a: WildcardTail, b: WildcardTail): number {
   const most = Math.max(a.after.length, b.after.length) + 1;
   for (let fromEnd = 0; fromEnd < most; fromEnd++) {
     const [rankOfA, rankOfB] = [rankTailPart(a, fromEnd), rankTailPart(b, fromEnd)];
@@ -114,7 +114,7 @@ function startsWithFixedSegment([first]: readonly string[]): boolean {
 }
 
 /** Decodes a path segment to the form of a template's literals. Escaped separators stay escaped. */
-export function literalOf(segment: string): string {
+export function decodeRouteSegment(segment: string): string {
   return segment.includes('%') ? decodeURI(segment) : segment;
 }
 

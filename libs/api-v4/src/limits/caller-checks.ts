@@ -1,7 +1,7 @@
 import type { ConfirmCallerAnswer, ConfirmCallerRequest } from '@rookery/contracts';
 import { Forbidden, TokenRefused, Unauthorized, Unavailable } from '@rookery/kernel';
 import type { SignedInViewer } from '@rookery/kernel';
-import { runShared } from '@rookery/platform';
+import { runWithoutDeadline } from '@rookery/platform';
 
 /**
  * Confirms that the claims of a context about its caller still hold. Two implementations: a request to identity, and
@@ -65,7 +65,7 @@ export class CallerChecks {
     const known = this.checks.get(key);
     if (known && performance.now() - known.askedAt < Math.min(this.sharedMs, STALE_MS)) return known;
     const askedAt = performance.now();
-    const check: CallerConfirmation = { askedAt, answer: runShared(() => this.source.confirm(question)) };
+    const check: CallerConfirmation = { askedAt, answer: runWithoutDeadline(() => this.source.confirm(question)) };
     this.checks.delete(key);
     if (this.checks.size >= CAPACITY) this.checks.delete(this.checks.keys().next().value as string);
     this.checks.set(key, check);

@@ -1,5 +1,5 @@
 import { TooManyRequests } from '@rookery/kernel';
-import { FairSemaphore, placesOf } from './fair-places';
+import { FairSemaphore, concurrencyLimitsOf } from './fair-places';
 import type { LimitedCaller } from './fair-places';
 
 const named = { name: 'places', setting: null };
@@ -37,8 +37,14 @@ class RecordedRequests {
 
 describe('costly requests', () => {
   it('use part of the connections, and each caller part of these', () => {
-    expect(placesOf(10)).toMatchObject({ costly: { count: 4, ofOneCaller: 2 }, heavy: { count: 2, ofOneCaller: 1 } });
-    expect(placesOf(1)).toMatchObject({ costly: { count: 1, ofOneCaller: 1 }, heavy: { count: 1, ofOneCaller: 1 } });
+    expect(concurrencyLimitsOf(10)).toMatchObject({
+      costly: { count: 4, ofOneCaller: 2 },
+      heavy: { count: 2, ofOneCaller: 1 },
+    });
+    expect(concurrencyLimitsOf(1)).toMatchObject({
+      costly: { count: 1, ofOneCaller: 1 },
+      heavy: { count: 1, ofOneCaller: 1 },
+    });
   });
 
   it('wait behind those of their own caller, while others go on', async () => {

@@ -156,7 +156,10 @@ export class FairSemaphore {
  * of these, so that connections are left for other requests. Two heavy pages may be built at once, for different
  * callers.
  */
-export function placesOf(connections: number): { readonly costly: SemaphoreLimits; readonly heavy: SemaphoreLimits } {
+export function concurrencyLimitsOf(connections: number): {
+  readonly costly: SemaphoreLimits;
+  readonly heavy: SemaphoreLimits;
+} {
   const count = Math.max(1, Math.floor(connections * 0.4));
   return {
     costly: {

@@ -1,6 +1,6 @@
 import { isSignedIn, Unavailable } from '@rookery/kernel';
 import type { Viewer } from '@rookery/kernel';
-import { awaitedBy } from '@rookery/platform';
+import { runForWaiter } from '@rookery/platform';
 import type { Rights } from '@rookery/platform';
 import type { CallerChecks } from './caller-checks';
 import { STALE_MS } from './caller-checks';
@@ -59,7 +59,7 @@ export class RequestRights implements Rights {
    * requests.
    */
   private recheck(): Promise<void> {
-    return awaitedBy({ kind: 'process', deadline: this.viewer.deadline }, async () => {
+    return runForWaiter({ kind: 'process', deadline: this.viewer.deadline }, async () => {
       do {
         if (Date.now() >= this.viewer.deadline) throw new Unavailable('deadline');
         this.checkedAt = await this.confirmCallerOnce();
@@ -96,6 +96,6 @@ const SHOWN_ONLY: ReadonlySet<string> = new Set([
 ]);
 
 /** Serializes the fields of a parent's scope on which decisions depend, for comparison. */
-export function decidingFacts(scope: unknown): string | undefined {
+export function serializeDecisionFields(scope: unknown): string | undefined {
   return JSON.stringify(scope, (key, value: unknown) => (SHOWN_ONLY.has(key) ? undefined : value));
 }

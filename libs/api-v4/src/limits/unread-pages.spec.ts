@@ -1,6 +1,6 @@
 import { EventEmitter } from 'node:events';
 import type { ServerResponse } from 'node:http';
-import { UnreadPages } from './unread-pages';
+import { UnreadPageLimiter } from './unread-pages';
 
 /** A sent answer that closes when its client has read it or when it is aborted. */
 class WrittenAnswer extends EventEmitter {
@@ -20,7 +20,7 @@ class WrittenAnswer extends EventEmitter {
 }
 
 it('keeps pages in memory until they are read, and aborts the oldest when there are too many', () => {
-  const pages = new UnreadPages();
+  const pages = new UnreadPageLimiter();
   const written = Array.from({ length: 6 }, () => new WrittenAnswer());
   const read = (page?: WrittenAnswer): void =>
     void pages.waitForReading(page as unknown as ServerResponse, Date.now() + 60_000);
@@ -39,7 +39,7 @@ it('keeps pages in memory until they are read, and aborts the oldest when there 
 });
 
 it('neither waits for a page with few unsent bytes nor aborts another for it', async () => {
-  const pages = new UnreadPages();
+  const pages = new UnreadPageLimiter();
   const written = Array.from({ length: 6 }, () =>
     Object.assign(new WrittenAnswer(), { writableLength: 4 * 1024 * 1024 - 1 }),
   );

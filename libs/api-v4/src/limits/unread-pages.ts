@@ -10,7 +10,7 @@ const MAX_PAGES = 4;
  * Limits the heavy pages whose clients have not read them yet. When there are more than MAX_PAGES, the connection of the
  * oldest is closed, so that slow clients do not delay other callers.
  */
-export class UnreadPages {
+export class UnreadPageLimiter {
   private readonly pages = new Set<RawReply>();
 
   /**

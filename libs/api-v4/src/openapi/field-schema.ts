@@ -1,7 +1,7 @@
 import type { JsonSchema } from '../answers/answers';
-import { fieldsOf, togetherRulesOf } from '../params/fields';
+import { fieldsOf, fieldCombinationRulesOf } from '../params/fields';
 import type { FieldDeclaration, FieldForm } from '../params/fields';
-import { findDescription } from '../answers/field-descriptions';
+import { findFieldDescription } from '../answers/field-descriptions';
 
 /** Returns the JSON schema of a field. Its description is that of the decorator, or else that of its name. */
 export function fieldSchema({ name, form, common }: FieldDeclaration): JsonSchema {
@@ -9,7 +9,7 @@ export function fieldSchema({ name, form, common }: FieldDeclaration): JsonSchem
   const deprecated = common.deprecated === undefined ? undefined : `Deprecated: use ${common.deprecated}.`;
   const audience = common.forAdministrators
     ? ['For administrators.', common.about]
-    : [common.about ?? findDescription(name)];
+    : [common.about ?? findFieldDescription(name)];
   const description = [...audience, deprecated].filter(Boolean).join(' ');
   return {
     ...(common.nullable && typeof schema['type'] === 'string' ? { ...schema, type: [schema['type'], 'null'] } : schema),
@@ -23,7 +23,7 @@ export function fieldSchema({ name, form, common }: FieldDeclaration): JsonSchem
 export function paramsSchema(params: object, without: ReadonlySet<string> = new Set()): JsonSchema {
   const fields = fieldsOf(params).filter((field) => !without.has(field.name));
   const required = fields.filter(isRequired).map((field) => field.name);
-  const rules = togetherRulesOf(params).map((rule) => `${RULE_TEXTS[rule.kind]}: ${rule.names.join(', ')}.`);
+  const rules = fieldCombinationRulesOf(params).map((rule) => `${RULE_TEXTS[rule.kind]}: ${rule.names.join(', ')}.`);
   return {
     type: 'object',
     properties: Object.fromEntries(fields.map((field) => [field.name, fieldSchema(field)])),

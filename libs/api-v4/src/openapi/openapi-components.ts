@@ -323,7 +323,7 @@ export function registryRefusalResponse(status: number): JsonSchema {
 }
 
 /** Returns the response object of a failure that is a list of errors; the gateway answers some in the other form. */
-export function listedRefusalResponse(status: number): JsonSchema {
+export function errorListRefusalResponse(status: number): JsonSchema {
   const kind = REFUSALS[status];
   if (kind === undefined || kind.bodies.length === 0) return refusalResponse(status);
   return describeRefusalKind({ ...kind, bodies: [...kind.bodies, 'RefusalInList'] });
@@ -357,11 +357,11 @@ export function importRefusalResponse(status: number, of: 'gists' | 'remote' | '
   });
 }
 
-export function replayHeaders(): JsonSchema {
+export function replayHeaderRefs(): JsonSchema {
   return headerRefs(['Idempotency-Replayed']);
 }
 
-export function pageHeaders(): JsonSchema {
+export function pageHeaderRefs(): JsonSchema {
   return headerRefs(PAGE_HEADERS);
 }
 

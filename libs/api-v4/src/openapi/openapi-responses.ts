@@ -1,18 +1,18 @@
 import type { AnswerHeaders, JsonSchema } from '../answers/answers';
 import type { EndpointRecord } from '../endpoint/endpoint';
-import { takesKey } from '../endpoint/keyed-request';
+import { acceptsIdempotencyKey } from '../endpoint/keyed-request';
 import {
   importRefusalResponse,
-  listedRefusalResponse,
-  pageHeaders,
+  errorListRefusalResponse,
+  pageHeaderRefs,
   refusalResponse,
   refusalResponseAs,
   problemRefusalResponse,
   registryRefusalResponse,
-  replayHeaders,
+  replayHeaderRefs,
 } from './openapi-components';
 import type { Presenter } from '../answers/presenter';
-import type { FailureForm } from '../answers/text-errors';
+import type { GitClientErrorFormat } from '../answers/text-errors';
 import { statusesOf } from '../endpoint/statuses';
 
 /** Statuses that the gateway may answer for any endpoint. */
@@ -38,7 +38,7 @@ const OUT_OF_RANGE = {
 export function describeResponses(endpoint: EndpointRecord): JsonSchema {
   const { answers } = endpoint.options;
   const second = answers.alternative;
-  const again = takesKey(endpoint) ? { headers: replayHeaders() } : {};
+  const again = acceptsIdempotencyKey(endpoint) ? { headers: replayHeaderRefs() } : {};
   const successes = [answers.status, second?.status];
   const parts = answers.hasRanges ? { 206: describePartialContent(endpoint), 416: OUT_OF_RANGE } : {};
   const refusals = [...statusesOf(endpoint), ...GATEWAY_STATUSES].filter(
@@ -68,13 +68,13 @@ function describeRefusal({ options }: EndpointRecord, status: number): JsonSchem
   if (options.refusals?.offersProblemDetails) return problemRefusalResponse(status);
   if (options.refusals?.startsImport) return importRefusalResponse(status, options.refusals.startsImport);
   if (options.refusals?.isText) return refusalResponseAs(status, 'text/plain');
-  if (options.refusals?.isErrorList) return listedRefusalResponse(status);
+  if (options.refusals?.isErrorList) return errorListRefusalResponse(status);
   if (options.refusals?.renderedAs !== undefined) return registryRefusalResponse(status);
   return refusalResponse(status);
 }
 
 /** Failures at routes of git. Those of the gateway itself are plain text. */
-function describeGitRefusal(form: FailureForm): JsonSchema {
+function describeGitRefusal(form: GitClientErrorFormat): JsonSchema {
   const own = form === 'lfs' ? { 'application/vnd.git-lfs+json': { schema: objectWithTextSchema('message') } } : {};
   return { description: 'The reason.', content: { 'text/plain': { schema: text }, ...own } };
 }
@@ -88,7 +88,7 @@ function describeSuccess({ options: { answers } }: EndpointRecord): JsonSchema {
     case 'all':
       return { description: 'The complete list.', content: jsonContent(array) };
     case 'page': {
-      return { description: 'One page.', content: jsonContent(answers.schema ?? array), headers: pageHeaders() };
+      return { description: 'One page.', content: jsonContent(answers.schema ?? array), headers: pageHeaderRefs() };
     }
     case 'json':
       return { description: 'Success.', content: jsonContent(answers.schema ?? {}) };

@@ -5,11 +5,11 @@ import { registeredEndpoints } from '../endpoint/endpoint';
 import { fieldSchema, isRequired, paramsSchema } from './field-schema';
 import { fieldsOf } from '../params/fields';
 import type { FieldDeclaration } from '../params/fields';
-import { takesKey } from '../endpoint/keyed-request';
-import { acceptedScopes } from '../endpoint/pipeline';
+import { acceptsIdempotencyKey } from '../endpoint/keyed-request';
+import { acceptedTokenScopes } from '../endpoint/pipeline';
 import { Presenter } from '../answers/presenter';
 import { DEFAULT_BODY_LIMIT } from '../params/request-body';
-import { pathNamesOf, templatesOf, wildcardNameOf } from '../endpoint/route-template';
+import { pathParamNamesOf, templatesOf, wildcardNameOf } from '../endpoint/route-template';
 import { REFUSAL_SCHEMAS, SHARED_COMPONENTS, sharedParameter } from './openapi-components';
 import { describeResponses } from './openapi-responses';
 
@@ -77,7 +77,7 @@ function describeOperation(
 ): JsonSchema {
   const { options: declared, method, controller, handler } = endpoint;
   const body = describeBody(endpoint, template);
-  const scopes = acceptedScopes(endpoint);
+  const scopes = acceptedTokenScopes(endpoint);
   return {
     operationId: options.nameOf?.(method, template) ?? handler + operationSuffix(template),
     summary: declared.about,
@@ -144,7 +144,7 @@ function operationSuffix(template: string): string {
 
 function describeParameters(endpoint: EndpointRecord, template: string): readonly JsonSchema[] {
   const { options, method } = endpoint;
-  const names = pathNamesOf(template);
+  const names = pathParamNamesOf(template);
   const wildcard = wildcardNameOf(template);
   const fields = options.params ? fieldsOf(options.params) : [];
   const byName = new Map(fields.map((field) => [field.name, field]));
@@ -168,7 +168,7 @@ function describeParameters(endpoint: EndpointRecord, template: string): readonl
     ...headerParameters(fields),
     ...paging.map(([, component]) => sharedParameter(component)),
     sharedParameter('Sudo'),
-    ...(takesKey(endpoint) ? [sharedParameter('IdempotencyKey')] : []),
+    ...(acceptsIdempotencyKey(endpoint) ? [sharedParameter('IdempotencyKey')] : []),
   ];
 }
 
@@ -236,7 +236,7 @@ function describeBody({ options, method }: EndpointRecord, template: string): Js
     return { content: Object.fromEntries(types.map((type) => [type, BYTES])) };
   }
   if (method === 'GET' || method === 'DELETE' || !options.params) return null;
-  const named = new Set([...pathNamesOf(template), ...listHeaderOnlyNames(fieldsOf(options.params))]);
+  const named = new Set([...pathParamNamesOf(template), ...listHeaderOnlyNames(fieldsOf(options.params))]);
   const uploads = fieldsOf(options.params).filter((field) => field.form.kind === 'upload');
   const whole = paramsSchema(options.params, named);
   if (Object.keys(whole['properties'] as object).length === 0) return null;

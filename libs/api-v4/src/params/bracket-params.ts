@@ -1,5 +1,5 @@
 import { InvalidParameters } from '@rookery/kernel';
-import { isBlankSudo, isLikeSudo } from './unread-sudo';
+import { isBlankSudo, isSudoSpelling } from './unread-sudo';
 
 /** Parameters by name. The object has no prototype, so that no parameter name can reach one. */
 export interface RawParams {
@@ -12,7 +12,7 @@ const EmptyParams = function () {} as unknown as new () => RawParams;
 EmptyParams.prototype = Object.freeze(Object.create(null) as object);
 
 /** An empty object without `Object.prototype`. */
-export function noParams(): RawParams {
+export function createEmptyParams(): RawParams {
   return new EmptyParams();
 }
 
@@ -20,7 +20,7 @@ const MAX_PAIRS = 5000;
 const MAX_DEPTH = 32;
 /** Signs of another encoding: the NUL bytes of UTF-16, and the replacement character. */
 const UNDECODED = /[\0\ufffd]/;
-const NONE: RawParams = Object.freeze(noParams());
+const NONE: RawParams = Object.freeze(createEmptyParams());
 
 /**
  * Parses a query string or a form body like Rails: `a=1`, `a[]=1`, `a[k]=1`, `a[0][k]=1`, `a[][k]=1`. A repeated key
@@ -30,27 +30,27 @@ const NONE: RawParams = Object.freeze(noParams());
  */
 export function readUrlEncoded(text: string): RawParams {
   if (text === '') return NONE;
-  const params = noParams();
+  const params = createEmptyParams();
   const pairs = text.split('&');
   if (pairs.length > MAX_PAIRS) throw new InvalidParameters(['too many parameters']);
   for (const pair of pairs) {
     if (pair === '') continue;
     const equals = pair.indexOf('=');
     const name = decodeFormComponent(equals < 0 ? pair : pair.slice(0, equals));
-    addPair(params, name, equals < 0 ? '' : decodeFormComponent(pair.slice(equals + 1)));
+    addBracketedParam(params, name, equals < 0 ? '' : decodeFormComponent(pair.slice(equals + 1)));
   }
   return params;
 }
 
 /** Adds a pair whose name may have brackets. Also used for the parts of a multipart body. Errors: InvalidParameters. */
-export function addPair(params: RawParams, name: string, value: unknown): void {
+export function addBracketedParam(params: RawParams, name: string, value: unknown): void {
   // A name in another encoding could be any name.
   if (UNDECODED.test(name)) throw new InvalidParameters(['parameters are not encoded correctly']);
   const bracket = name.indexOf('[');
   const segments = bracket > 0 ? splitBracketedName(name, bracket) : null;
   if (segments === null) {
     // A blank `sudo` does not override an earlier one.
-    if (params[name] === undefined || !isBlankSudo(value) || !isLikeSudo(name)) params[name] = value;
+    if (params[name] === undefined || !isBlankSudo(value) || !isSudoSpelling(name)) params[name] = value;
     return;
   }
   if (segments.length > MAX_DEPTH) throw new InvalidParameters([`${segments[0]!} is invalid`]);
@@ -96,7 +96,7 @@ function storeNestedValue(target: RawParams, segments: readonly string[], segmen
     return;
   }
   const last = items.at(-1);
-  const element = isRecord(last) && !hasKeyPath(last, segments, segmentIndex + 2) ? last : noParams();
+  const element = isRecord(last) && !hasKeyPath(last, segments, segmentIndex + 2) ? last : createEmptyParams();
   if (element !== last) items.push(element);
   storeNestedValue(element, segments, segmentIndex + 2, value);
 }
@@ -115,7 +115,7 @@ function hasKeyPath(element: RawParams, segments: readonly string[], from: numbe
 }
 
 function recordOrEmpty(value: unknown): RawParams {
-  return isRecord(value) ? value : noParams();
+  return isRecord(value) ? value : createEmptyParams();
 }
 
 /** Whether a value is an object that is not an array. */
@@ -126,16 +126,17 @@ export function isRecord(value: unknown): value is RawParams {
 /** Serializes nested parameters to pairs with bracketed names, for links. */
 export function toPairs(params: RawParams): [string, string][] {
   const pairs: [string, string][] = [];
-  for (const name of Object.keys(params)) addPairs(pairs, name, params[name]);
+  for (const name of Object.keys(params)) appendBracketedPairs(pairs, name, params[name]);
   return pairs;
 }
 
 /** Appends the pairs of one parameter. Null and undefined have none. */
-export function addPairs(pairs: [string, string][], name: string, value: unknown): void {
+export function appendBracketedPairs(pairs: [string, string][], name: string, value: unknown): void {
   if (typeof value === 'string') pairs.push([name, value]);
   else if (value === null || value === undefined) return;
-  else if (Array.isArray(value)) for (const item of value) addPairs(pairs, `${name}[]`, item);
+  else if (Array.isArray(value)) for (const item of value) appendBracketedPairs(pairs, `${name}[]`, item);
   else if (value instanceof Date) pairs.push([name, value.toISOString()]);
-  else if (isRecord(value)) for (const key of Object.keys(value)) addPairs(pairs, `${name}[${key}]`, value[key]);
+  else if (isRecord(value))
+    for (const key of Object.keys(value)) appendBracketedPairs(pairs, `${name}[${key}]`, value[key]);
   else pairs.push([name, String(value)]);
 }

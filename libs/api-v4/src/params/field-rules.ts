@@ -26,7 +26,10 @@ const notAllowed = { message: '$property does not have a valid value' };
 const notAllowedEach = { ...notAllowed, each: true };
 
 /** Returns the class-validator decorators for a field form, with the wording of API v4. Source: ADR 0031. */
-export function createRules(form: FieldForm, common: FieldCommon<unknown>): readonly PropertyDecorator[] {
+export function createValidationDecorators(
+  form: FieldForm,
+  common: FieldCommon<unknown>,
+): readonly PropertyDecorator[] {
   const optional = common.optional || common.nullable || common.default !== undefined ? [IsOptional()] : [];
   return [...optional, ...rulesForForm(form)];
 }

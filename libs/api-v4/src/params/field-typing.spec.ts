@@ -3,7 +3,7 @@ import {
   AtLeastOneOf,
   Day,
   ExactlyOneOf,
-  Exclusive,
+  AtMostOneOf,
   fieldsOf,
   Flag,
   Float,
@@ -30,7 +30,7 @@ const WIDER: readonly (Level | 'none')[] = LEVELS;
 
 @AtLeastOneOf('number', 'text')
 @ExactlyOneOf('flag', 'level')
-@Exclusive('day', 'instant')
+@AtMostOneOf('day', 'instant')
 class Right {
   @Int() number: number;
   @Float({ min: 0 }) float: number;
@@ -140,7 +140,7 @@ class OneTooMany extends Part {}
 @ExactlyOneOf('vlaue')
 class NotOne extends Part {}
 // @ts-expect-error the class has no field of that name
-@Exclusive('key', 'vlaue')
+@AtMostOneOf('key', 'vlaue')
 class NotExclusive extends Part {}
 
 test('decorators accept only properties of their types', () => {

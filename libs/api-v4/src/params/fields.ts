@@ -1,7 +1,7 @@
 import 'reflect-metadata';
 import type { Known } from '@rookery/kernel';
 import type { UploadedFile } from '../call/call';
-import { createRules } from './field-rules';
+import { createValidationDecorators } from './field-rules';
 import type { FieldCommon, FieldDecorator, FieldsDecorator, FieldValue } from './field-typing';
 
 export type ItemKind = 'int' | 'text' | { readonly oneOf: readonly string[] };
@@ -43,7 +43,7 @@ export interface FieldDeclaration {
 }
 
 /** A rule over several parameters of one class. */
-export interface TogetherRule {
+export interface FieldCombinationRule {
   readonly kind: 'atLeastOne' | 'exactlyOne' | 'exclusive';
   readonly names: readonly string[];
 }
@@ -59,7 +59,7 @@ export function declareField(form: FieldForm, common: FieldCommon<unknown>): (ta
     const inherited = (Reflect.getMetadata(FIELDS, owner) as FieldDeclaration[] | undefined) ?? [];
     const declaration: FieldDeclaration = { name, form: withColumnBounds(form, name), common };
     Reflect.defineMetadata(FIELDS, [...inherited.filter((one) => one.name !== name), declaration], owner);
-    for (const rule of createRules(declaration.form, common)) rule(target, name);
+    for (const rule of createValidationDecorators(declaration.form, common)) rule(target, name);
   };
 }
 
@@ -69,8 +69,8 @@ export function fieldsOf(params: object): readonly FieldDeclaration[] {
 }
 
 /** Returns the rules over several parameters of a class, in the order of declaration. */
-export function togetherRulesOf(params: object): readonly TogetherRule[] {
-  return (Reflect.getMetadata(TOGETHER, params) as TogetherRule[] | undefined) ?? [];
+export function fieldCombinationRulesOf(params: object): readonly FieldCombinationRule[] {
+  return (Reflect.getMetadata(TOGETHER, params) as FieldCombinationRule[] | undefined) ?? [];
 }
 
 type MinMax = { readonly min?: number; readonly max?: number };
@@ -232,10 +232,10 @@ export function Upload<O extends FieldCommon<never>>(
   return declareField({ kind: 'upload' }, o ?? {});
 }
 
-function declareTogetherRule(kind: TogetherRule['kind'], names: readonly string[]): (target: object) => void {
+function declareTogetherRule(kind: FieldCombinationRule['kind'], names: readonly string[]): (target: object) => void {
   return (target) => {
     // Class decorators run from the last to the first; problems are reported in the order of the source.
-    Reflect.defineMetadata(TOGETHER, [{ kind, names }, ...togetherRulesOf(target)], target);
+    Reflect.defineMetadata(TOGETHER, [{ kind, names }, ...fieldCombinationRulesOf(target)], target);
   };
 }
 
@@ -250,7 +250,7 @@ export function ExactlyOneOf<const N extends string>(...names: readonly N[]): Fi
 }
 
 /** Allows at most one: "a, b are mutually exclusive". */
-export function Exclusive<const N extends string>(...names: readonly N[]): FieldsDecorator<N> {
+export function AtMostOneOf<const N extends string>(...names: readonly N[]): FieldsDecorator<N> {
   return declareTogetherRule('exclusive', names);
 }
 

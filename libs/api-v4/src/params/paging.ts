@@ -2,7 +2,7 @@ import { COUNT_LIMIT, DEFAULT_PAGE_SIZE, InvalidParameters, MAX_PAGE_SIZE, Metho
 import type { PageRequest } from '@rookery/kernel';
 import type { KeysetOption } from '../answers/answers';
 import type { RawParams } from './bracket-params';
-import { addPairs, toPairs } from './bracket-params';
+import { appendBracketedPairs, toPairs } from './bracket-params';
 import type { KeysetRequest } from '../call/call';
 import { INVALID, toInt } from './coercion';
 import { readCursor } from '../answers/keyset';
@@ -186,10 +186,10 @@ function createPageLinker(source: LinkSource, perPage: number): (page: number) =
 function collectLinkPairs({ path, query, params }: LinkSource, position: ReadonlySet<string>): [string, string][] {
   const pairs = toPairs(path);
   for (const name of Object.keys(query)) {
-    if (!(name in path) && !position.has(name) && !SECRETS.has(name)) addPairs(pairs, name, query[name]);
+    if (!(name in path) && !position.has(name) && !SECRETS.has(name)) appendBracketedPairs(pairs, name, query[name]);
   }
   for (const name of Object.keys(params)) {
-    if (!(name in path) && !(name in query) && !position.has(name)) addPairs(pairs, name, params[name]);
+    if (!(name in path) && !(name in query) && !position.has(name)) appendBracketedPairs(pairs, name, params[name]);
   }
   return pairs;
 }

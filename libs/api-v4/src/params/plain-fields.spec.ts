@@ -7,7 +7,7 @@ import {
   object,
   pickFields,
   presenter,
-  shownPlainFields,
+  createPlainPresenterFields,
   Text,
   text,
   withPlainFields,
@@ -87,7 +87,7 @@ interface Widget {
   readonly owned: boolean;
   readonly settings: { loud?: boolean; depth?: number | null; names?: string[] };
 }
-const list = shownPlainFields<Widget>()(FIELDS, 'list', {});
+const list = createPlainPresenterFields<Widget>()(FIELDS, 'list', {});
 const widget = presenter<Widget>('Widget').fields({
   ...pickFields(list, 'format', 'is_high'),
   title: [text, (one) => one.title],
@@ -95,15 +95,22 @@ const widget = presenter<Widget>('Widget').fields({
 });
 const detail = widget
   .extend<Widget>('WidgetDetail')
-  .fields(shownPlainFields<Widget>()(FIELDS, 'detail', { owners: (one) => one.owned }, { rules: object({ a: int }) }));
+  .fields(
+    createPlainPresenterFields<Widget>()(
+      FIELDS,
+      'detail',
+      { owners: (one) => one.owned },
+      { rules: object({ a: int }) },
+    ),
+  );
 // @ts-expect-error the condition for owners is missing
-shownPlainFields<Widget>()(FIELDS, 'detail', {}, { rules: object({ a: int }) });
+createPlainPresenterFields<Widget>()(FIELDS, 'detail', {}, { rules: object({ a: int }) });
 // @ts-expect-error the row lacks a column
-shownPlainFields<Omit<Widget, 'level'>>()(FIELDS, 'list', {});
+createPlainPresenterFields<Omit<Widget, 'level'>>()(FIELDS, 'list', {});
 
 describe('presenter fields', () => {
   it('need the type of each hash', () => {
-    const shown = () => shownPlainFields<Widget>()(FIELDS, 'detail', { owners: () => true });
+    const shown = () => createPlainPresenterFields<Widget>()(FIELDS, 'detail', { owners: () => true });
     expect(shown).toThrow('a plain field that is a hash has no type');
   });
 

@@ -7,7 +7,7 @@ import type {
   PlainTable,
   WhenSettable,
 } from '@rookery/kernel';
-import { plainDefaults } from '@rookery/kernel';
+import { plainFieldDefaults } from '@rookery/kernel';
 import type { FieldCommon } from './field-typing';
 import { bool, choice, int, list, nullable, text } from '../answers/field-types';
 import type { FieldType } from '../answers/field-types';
@@ -113,11 +113,11 @@ export type PlainRow<T> = Readonly<PlainColumns<T>> & { readonly settings: Parti
 /**
  * Returns the presenter fields of plain fields, to be spread among those of a presenter; a field that was listed before
  * keeps its earlier position. Settings that are not stored show their defaults. Example:
- * `shownPlainFields<ProjectRow>()(PROJECT_FIELDS, 'list', { maintainers: administers })`.
+ * `createPlainPresenterFields<ProjectRow>()(PROJECT_FIELDS, 'list', { maintainers: administers })`.
  * The third argument has a condition for each audience that the table names in `shown`. The last one has the types of
  * hashes.
  */
-export function shownPlainFields<Row>() {
+export function createPlainPresenterFields<Row>() {
   return <T extends PlainTable, At extends AnswerForm>(
     table: Row extends PlainRow<T> ? T : never,
     at: At,
@@ -148,7 +148,7 @@ export function shownPlainFields<Row>() {
 
 /** Returns getters for columns and settings; a setting that is not stored has its default. */
 function createGetterFactory<Row>(table: PlainTable): (name: string) => (row: Row) => unknown {
-  const defaults: ReadonlyMap<string, unknown> = new Map(Object.entries(plainDefaults(table)));
+  const defaults: ReadonlyMap<string, unknown> = new Map(Object.entries(plainFieldDefaults(table)));
   return (name) => {
     if (!defaults.has(name)) return (row) => (row as Readonly<Record<string, unknown>>)[name];
     return (row) => (row as { settings: Readonly<Record<string, unknown>> }).settings[name] ?? defaults.get(name);

@@ -5,11 +5,11 @@ import { InvalidParameters, TooLarge } from '@rookery/kernel';
 import type { LocalRequest } from '@rookery/platform';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { RawParams } from './bracket-params';
-import { addPair, isRecord, noParams, readUrlEncoded } from './bracket-params';
+import { addBracketedParam, isRecord, createEmptyParams, readUrlEncoded } from './bracket-params';
 import type { UploadedFile } from '../call/call';
 import type { ApiRequest } from '../call/api-request';
 import { MalformedBody, UnsupportedMediaType } from '../answers/errors';
-import { isBlankSudo, isJsonWithSudo, isLikeSudo, findEffectiveSudo, PartHeaders } from './unread-sudo';
+import { isBlankSudo, isJsonWithSudo, isSudoSpelling, findEffectiveSudo, MultipartSudoScanner } from './unread-sudo';
 
 /** Units: bytes. Source: reference reliability 6.3. */
 export const DEFAULT_BODY_LIMIT = 1024 * 1024;
@@ -31,16 +31,16 @@ export interface ParsedBody {
   readonly files: Readonly<Record<string, UploadedFile>>;
 }
 
-const NO_PARAMS: RawParams = Object.freeze(noParams());
+const NO_PARAMS: RawParams = Object.freeze(createEmptyParams());
 /** No parameters and no files. */
 export const NO_BODY: ParsedBody = { params: NO_PARAMS, files: {} };
 /** Stands for a query string that cannot be decoded. It is refused when parameters are validated. */
-export const BROKEN_QUERY: RawParams = Object.freeze(noParams());
+export const BROKEN_QUERY: RawParams = Object.freeze(createEmptyParams());
 
 /**
  * Parses a query string. Never throws, because the router calls it outside of handlers: returns BROKEN_QUERY instead.
  */
-export function readQuery(text: string): RawParams {
+export function parseQueryString(text: string): RawParams {
   try {
     return readUrlEncoded(text);
   } catch {
@@ -74,7 +74,7 @@ const WITH_BODY: ReadonlySet<string> = new Set(['POST', 'PUT', 'PATCH', 'DELETE'
  * PLAIN_TYPES, a body without a type, over the limit or not in UTF-8, a body of GET, and a form to an internal route.
  * Units: `limit` in bytes.
  */
-export function localBody({ method, url, headers, body }: LocalRequest, limit: number): unknown {
+export function readLocalCallBody({ method, url, headers, body }: LocalRequest, limit: number): unknown {
   const type = headers['content-type'];
   if (!WITH_BODY.has(method)) return body === null ? undefined : NEEDS_HTTP;
   if (type === undefined) return body === null ? undefined : NEEDS_HTTP;
@@ -88,7 +88,7 @@ export function localBody({ method, url, headers, body }: LocalRequest, limit: n
 }
 
 /** Disables body parsing in a scope whose routes read bodies as streams. */
-export function registerStreams(scope: FastifyInstance): void {
+export function disableBodyParsing(scope: FastifyInstance): void {
   scope.removeAllContentTypeParsers();
   scope.addContentTypeParser('*', (_request, _payload, done) => done(null));
 }
@@ -173,7 +173,7 @@ function readJsonParams(content: string): RawParams {
   if (value === null) return NO_PARAMS;
   if (!isRecord(value) || isNestedDeeper(value, MAX_JSON_DEPTH)) throw new MalformedBody();
   // JSON.parse keeps the last of several values with the same name, which could be a blank `sudo`.
-  const isBlank = Object.keys(value).some((name) => isLikeSudo(name) && isBlankSudo(value[name]));
+  const isBlank = Object.keys(value).some((name) => isSudoSpelling(name) && isBlankSudo(value[name]));
   if (isBlank) value['sudo'] = findEffectiveSudo(content);
   return value;
 }
@@ -186,11 +186,11 @@ function isNestedDeeper(value: unknown, levels: number): boolean {
 }
 
 async function readMultipart(request: FastifyRequest, limit: number): Promise<ParsedBody> {
-  const params = noParams();
+  const params = createEmptyParams();
   const files = Object.create(null) as Record<string, UploadedFile>;
   const limits = { fieldSize: limit, fileSize: limit, fields: MULTIPART_PARTS, files: 10, fieldNameSize: 256 };
   let left = limit;
-  const headers = new PartHeaders();
+  const headers = new MultipartSudoScanner();
   request.raw.on('data', (chunk: Buffer) => headers.addChunk(chunk));
   try {
     for await (const part of request.parts({ limits })) {
@@ -202,7 +202,7 @@ async function readMultipart(request: FastifyRequest, limit: number): Promise<Pa
     throw toMultipartError(error);
   }
   // Adds a `sudo` that the parser missed, so that it is refused like any unread one.
-  if (headers.hasSudo && !Object.keys({ ...params, ...files }).some(isLikeSudo)) params['sudo'] = 'a part';
+  if (headers.hasSudo && !Object.keys({ ...params, ...files }).some(isSudoSpelling)) params['sudo'] = 'a part';
   return { params, files };
 }
 
@@ -210,7 +210,7 @@ async function storeFilePart(part: MultipartFile, files: Record<string, Uploaded
   const bytes = await part.toBuffer();
   // A form sends a part with an empty file name when no file was chosen; a part with bytes may have no file name.
   // A part named `sudo` is kept in any case, to be refused.
-  if (part.filename || isLikeSudo(part.fieldname))
+  if (part.filename || isSudoSpelling(part.fieldname))
     files[part.fieldname] = { filename: part.filename ?? '', mediaType: part.mimetype, bytes };
   return bytes.length;
 }
@@ -218,7 +218,7 @@ async function storeFilePart(part: MultipartFile, files: Record<string, Uploaded
 function storeTextPart(part: MultipartValue, params: RawParams): number {
   if (part.valueTruncated) throw new TooLarge();
   const text = typeof part.value === 'string' ? part.value : JSON.stringify(part.value);
-  addPair(params, part.fieldname, text);
+  addBracketedParam(params, part.fieldname, text);
   return text.length;
 }
 

@@ -9,7 +9,7 @@ export function isBlankSudo(value: unknown): boolean {
 const LIKE_SUDO = /^[\W_]*sudo[\W_]*$/i;
 const IS_PLAIN = /^[\w.[\]-]*$/;
 /** Whether a parameter name means `sudo`, in any spelling or encoding. No other parameter has a similar name. */
-export function isLikeSudo(name: string): boolean {
+export function isSudoSpelling(name: string): boolean {
   if (LIKE_SUDO.test(name)) return true;
   return !IS_PLAIN.test(name) && LIKE_SUDO.test(normalizeName(name));
 }
@@ -39,7 +39,7 @@ const decodeBase64 = (text: string): string => Buffer.from(text, 'base64').toStr
 export function refuseUnreadSudo({ isBySudo }: Viewer, ...sources: readonly Readonly<Record<string, unknown>>[]): void {
   if (isBySudo) return;
   for (const source of sources) {
-    const hasSudo = Object.keys(source).some((name) => isLikeSudo(name) && !isBlankSudo(source[name]));
+    const hasSudo = Object.keys(source).some((name) => isSudoSpelling(name) && !isBlankSudo(source[name]));
     if (!hasSudo) continue;
     throw new InvalidParameters(['sudo cannot be read here, it can be sent in the query or as a header']);
   }
@@ -68,7 +68,7 @@ const MARK = '\0';
  */
 export function findSudoValues(content: string): readonly unknown[] {
   const numbered = content.replace(STRING, (found: string, colon: string | undefined, at: number) => {
-    if (colon === undefined || !isLikeSudo(JSON.parse(found.slice(0, -colon.length)) as string)) return found;
+    if (colon === undefined || !isSudoSpelling(JSON.parse(found.slice(0, -colon.length)) as string)) return found;
     return `${JSON.stringify(MARK + at)}:`;
   });
   const named = Object.entries(JSON.parse(numbered) as Record<string, unknown>);
@@ -91,7 +91,7 @@ const OVERLAP = 2048;
  * Scans a multipart body for part headers that name `sudo`, anywhere in the body. The parser ignores parts with another
  * disposition, headers inside parts, text before the first and after the last part, and the second of two names.
  */
-export class PartHeaders {
+export class MultipartSudoScanner {
   private tail = '';
   hasSudo = false;
 
@@ -109,7 +109,7 @@ function isPartNamedSudo(partHeader: string): boolean {
     name: parseFieldName(value!),
   }));
   const inOrder = pieces.toSorted((one, other) => one.at - other.at).map(({ name }) => name);
-  return [...inOrder, inOrder.join('')].some(isLikeSudo);
+  return [...inOrder, inOrder.join('')].some(isSudoSpelling);
 }
 
 /** Decodes a name. The multipart parser accepts `base64` as a charset too. */

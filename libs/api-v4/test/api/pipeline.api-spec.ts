@@ -4,12 +4,12 @@ import {
   anonymousViewer,
   makeViewer,
   internalAuthorization,
-  paging,
-  parameterEncodings,
-  refusalOrder,
+  registerListPagingTests,
+  registerParameterEncodingTests,
+  registerRefusalOrderTests,
   requestOf,
   startTestApp,
-  visibility,
+  registerVisibilityTests,
 } from '@rookery/testing';
 import type { TestApp } from '@rookery/testing';
 import type { Test } from 'supertest';
@@ -25,7 +25,7 @@ afterAll(() => app.close());
 const member = (level: number): Viewer => makeViewer({ userId: level });
 const admin = makeViewer({ userId: 1, isAdmin: true });
 
-paging(() => ({
+registerListPagingTests(() => ({
   app,
   viewer: member(10),
   path: '/api/v4/projects/3/widgets',
@@ -33,7 +33,7 @@ paging(() => ({
   rows: rows.length,
 }));
 
-visibility({
+registerVisibilityTests({
   app: () => app,
   from: (level, standing) => {
     const id = { private: 1, internal: 2, public: 3 }[level];
@@ -55,7 +55,7 @@ visibility({
   },
 });
 
-refusalOrder(
+registerRefusalOrderTests(
   () => app,
   () => ({
     method: 'POST',
@@ -69,7 +69,7 @@ refusalOrder(
   }),
 );
 
-parameterEncodings({
+registerParameterEncodingTests({
   app: () => app,
   to: () => ({
     viewer: member(40),

@@ -17,7 +17,7 @@ import {
   json,
   SCOPE_RESOLVER,
   signedIn,
-  streamed,
+  streamedFile,
   streamedBody,
   Text,
 } from '../../src';
@@ -75,17 +75,17 @@ class StreamsController {
     throw new Forbidden();
   }
 
-  @Endpoint('GET', '/short', { ...common, may: anyone(), answers: streamed() })
+  @Endpoint('GET', '/short', { ...common, may: anyone(), answers: streamedFile() })
   short(_call: Call<NoParams>): FileAnswer {
     return { stream: () => Readable.from([Buffer.from('abc')]), mediaType: 'application/octet-stream', length: 10 };
   }
 
-  @Endpoint('GET', '/waiting', { ...common, may: signedIn(), answers: streamed() })
+  @Endpoint('GET', '/waiting', { ...common, may: signedIn(), answers: streamedFile() })
   wait(_call: Call<NoParams>): FileAnswer {
     return { stream: (_range, gone) => opening(gone), mediaType: 'application/octet-stream' };
   }
 
-  @Endpoint('GET', '/long', { ...common, may: anyone(), answers: streamed() })
+  @Endpoint('GET', '/long', { ...common, may: anyone(), answers: streamedFile() })
   long(_call: Call<NoParams>): FileAnswer {
     return { stream: () => Readable.from([Buffer.from('abc')]), mediaType: 'application/octet-stream', length: 2 };
   }
@@ -238,7 +238,7 @@ describe('streams', () => {
       );
     declare('GET', '/a', { body: streamedBody({ maxBytes: 1 }) });
     declare('POST', '/b', { body: streamedBody({ maxBytes: 1 }), bodyLimit: 5 });
-    declare('POST', '/c', { answers: streamed() });
+    declare('POST', '/c', { answers: streamedFile() });
     const text = endpointProblems(endpointsOf(Wrong)).join('\n');
     expect(text).toMatch(/streams the body of a GET/);
     expect(text).toMatch(/reads a body that it streams/);

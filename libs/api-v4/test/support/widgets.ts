@@ -23,13 +23,13 @@ import {
   instant,
   int,
   Int,
-  Internal,
+  InternalRoute,
   json,
   JsonText,
   keysetPage,
   list,
   ListOf,
-  none,
+  noContent,
   nullable,
   one,
   withAlternative,
@@ -214,7 +214,7 @@ export class WidgetsController {
     about: 'Removes a widget.',
     may: signedIn(),
     params: OneWidget,
-    answers: none(),
+    answers: noContent(),
     fails: [412],
   })
   remove(call: Call<OneWidget, ProjectScope>): void {
@@ -250,7 +250,7 @@ export class WidgetsController {
 
 @Controller()
 export class OddsController {
-  @Endpoint('GET', '/status', { about: 'Unlisted status.', source: 'a test', may: anyone(), answers: none() })
+  @Endpoint('GET', '/status', { about: 'Unlisted status.', source: 'a test', may: anyone(), answers: noContent() })
   unlisted(): void {
     throw new Conflict();
   }
@@ -283,7 +283,7 @@ export class OddsController {
     about: 'Refuses in its own way.',
     source: 'a test',
     may: ability('odd', () => false, { signedIn: true }),
-    answers: none(),
+    answers: noContent(),
     refusals: { forbiddenAs: () => new Forbidden('odd') },
   })
   odd(_call: Call<NoParams, undefined, Viewer & { userId: number; username: string }>): void {}
@@ -321,7 +321,7 @@ export class OddsController {
     return 'http://host/there';
   }
 
-  @Internal('POST', '/internal/echo', ['identity'])
+  @InternalRoute('POST', '/internal/echo', ['identity'])
   echo({ body, query }: InternalRequest): object {
     return { body, query };
   }

@@ -3,13 +3,13 @@ import type { DirectoryChangesAnswer } from '@rookery/contracts';
 import { Unavailable } from '@rookery/kernel';
 import { Database, runHedged, prepareStatement, Work } from '@rookery/persistence';
 import type { Tx } from '@rookery/persistence';
-import { runShared, LOGGER, Metrics } from '@rookery/platform';
+import { runWithoutDeadline, LOGGER, Metrics } from '@rookery/platform';
 import type { Logger } from '@rookery/platform';
-import { applyChanges, dropCopy, FIELDS } from './apply-changes';
-import { CopyProgress } from './copy-progress';
+import { applyChanges, emptyDirectoryCopy, FIELDS } from './apply-changes';
+import { DirectoryCopyProgress } from './copy-progress';
 import type { Position } from './copy-progress';
 import { IdentityClient } from './identity-client';
-import { resolveSuspects, markAllSuspect } from '../lost-records';
+import { confirmLostDirectoryRecords, markDirectoryRecordsMaybeLost } from '../lost-records';
 
 /**
  * Time for which identity may hold an idle poll. `busy` is under half of the 5 s within which effects need a current
@@ -65,7 +65,7 @@ interface StoredPosition extends Position {
  * because this service still has data for them. Source: ADR 0041, 0042.
  */
 @Injectable()
-export class Applier {
+export class DirectoryApplier {
   private readonly lag;
   private currentAt = performance.now();
   /**
@@ -80,7 +80,7 @@ export class Applier {
     @Inject(Database) private readonly database: Database,
     @Inject(LOGGER) private readonly logger: Logger,
     @Inject(IdentityClient) private readonly identity: IdentityClient,
-    @Inject(CopyProgress) private readonly progress: CopyProgress,
+    @Inject(DirectoryCopyProgress) private readonly progress: DirectoryCopyProgress,
     @Inject(Metrics) metrics: Metrics,
   ) {
     this.lag = metrics.gauge('rookery_directory_lag_versions', 'Versions that identity is ahead of the copy.');
@@ -101,7 +101,7 @@ export class Applier {
     const poll = await this.pollUntilChange(position, signal);
     if (!poll) return true;
     // Requests wait for the copy, so this has precedence over effects.
-    const reached = await runShared(() =>
+    const reached = await runWithoutDeadline(() =>
       this.hasNothingNew(position, poll)
         ? this.confirmPosition(poll)
         : this.work.run((tx) => this.storeChanges(tx, position, poll, signal)),
@@ -117,7 +117,9 @@ export class Applier {
   }
 
   private async readStoredPosition(): Promise<StoredPosition> {
-    const [position] = await runShared(() => runHedged(() => this.database.prepared<StoredPosition>(POSITION, [])));
+    const [position] = await runWithoutDeadline(() =>
+      runHedged(() => this.database.prepared<StoredPosition>(POSITION, [])),
+    );
     if (!position) throw new Unavailable('directory behind');
     return position;
   }
@@ -153,8 +155,8 @@ export class Applier {
     }
     if (isOtherHistory) {
       await tx.allowLongStatements();
-      await markAllSuspect(tx);
-      await dropCopy(tx);
+      await markDirectoryRecordsMaybeLost(tx);
+      await emptyDirectoryCopy(tx);
     }
     const seen = new Map(Object.entries(state.seen));
     const last = await this.storeUntilConsistent(tx, poll, isOtherHistory ? poll.answer.head : 0, seen, signal);
@@ -162,7 +164,7 @@ export class Applier {
     const isCurrent = answer.upTo >= answer.head;
     const rest = [FIELDS, answer.life ?? '', JSON.stringify(Object.fromEntries(seen))];
     await tx.prepared(STORE, [answer.upTo, answer.epoch, isCurrent, performance.now() - askedAt, ...rest]);
-    const lost = isOtherHistory ? await resolveSuspects(tx) : 0;
+    const lost = isOtherHistory ? await confirmLostDirectoryRecords(tx) : 0;
     if (lost > 0)
       this.logger.warn({ lost }, 'resources with data in this service are unknown to identity after a restore');
     return { version: answer.upTo, epoch: answer.epoch };

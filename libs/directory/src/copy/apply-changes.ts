@@ -33,7 +33,7 @@ export async function applyChanges(tx: Tx, changes: readonly DirectoryChange[]):
 }
 
 /** Empties the copy before another history is loaded. */
-export async function dropCopy(tx: Tx): Promise<void> {
+export async function emptyDirectoryCopy(tx: Tx): Promise<void> {
   for (const kind of KINDS) await tx.query(`delete from ${TABLES[kind]}`);
 }
 

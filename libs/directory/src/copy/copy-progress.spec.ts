@@ -1,16 +1,16 @@
 import type { Database } from '@rookery/persistence';
 import { Readiness } from '@rookery/platform';
-import { CopyProgress } from './copy-progress';
+import { DirectoryCopyProgress } from './copy-progress';
 
 const position = { version: 7, epoch: 'e' };
 const LONG_MS = 1 << 30;
 
 describe('the pause of an applier that collects changes', () => {
   const never = new AbortController().signal;
-  let progress: CopyProgress;
+  let progress: DirectoryCopyProgress;
   beforeEach(() => {
     const database = { prepared: () => new Promise(() => undefined) } as unknown as Database;
-    progress = new CopyProgress(database, new Readiness(), { directoryWaitMs: LONG_MS } as never);
+    progress = new DirectoryCopyProgress(database, new Readiness(), { directoryWaitMs: LONG_MS } as never);
   });
 
   it('ends when a request begins to wait for the copy', async () => {
@@ -41,7 +41,7 @@ describe('the pause of an applier that collects changes', () => {
 it('requests a poll of identity when a version does not arrive', async () => {
   const behind = { prepared: () => Promise.resolve([{ version: 6, epoch: 'e', recent: true, today: '2026-01-01' }]) };
   const settings = { directoryWaitMs: LONG_MS } as never;
-  const progress = new CopyProgress(behind as unknown as Database, new Readiness(), settings);
+  const progress = new DirectoryCopyProgress(behind as unknown as Database, new Readiness(), settings);
   const { urgency } = progress;
   const requested = new Promise((resolve) => urgency.addEventListener('abort', resolve, { once: true }));
   const reached = progress.waitForPosition(position, LONG_MS);

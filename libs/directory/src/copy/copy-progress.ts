@@ -1,9 +1,9 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { Unavailable } from '@rookery/kernel';
 import { Database, runHedged, prepareStatement } from '@rookery/persistence';
-import { runShared, Pace, platformSettings, Readiness } from '@rookery/platform';
+import { runWithoutDeadline, Pace, platformSettings, Readiness } from '@rookery/platform';
 import type { SettingsOf } from '@rookery/platform';
-import { SharedQuestion } from './shared-question';
+import { CoalescedCall } from './shared-question';
 
 /** Position of a directory or a copy. Versions are comparable only within one epoch. */
 export interface Position {
@@ -46,10 +46,10 @@ export function hasReached(position: Position, target: Position): boolean {
  * new positions at once. For moves by other replicas, one shared read every 20 ms serves all waiting requests.
  */
 @Injectable()
-export class CopyProgress {
+export class DirectoryCopyProgress {
   private readonly waiters = new Set<PositionWaiter>();
   private pollTimer: NodeJS.Timeout | undefined;
-  private readonly headQuestion = new SharedQuestion(() => runShared(() => runHedged(() => this.queryHead())));
+  private readonly headQuestion = new CoalescedCall(() => runWithoutDeadline(() => runHedged(() => this.queryHead())));
   private wasLoaded = false;
   private wake: (() => void) | undefined;
   private fruitlessPolls = 0;

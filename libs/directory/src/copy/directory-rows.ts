@@ -37,7 +37,7 @@ export function isPlaceholderAccountSql(user: string): string {
 /** A project without the viewer's access level. */
 export type ProjectFacts = Omit<ProjectScope, 'level'>;
 
-/** A row with the columns of `columnsSql(kind, alias, prefix)`: keys are prefixed contract fields. */
+/** A row with the columns of `directoryColumnsSql(kind, alias, prefix)`: keys are prefixed contract fields. */
 export type FlatRow = Readonly<Record<string, unknown>>;
 
 /** One object for all projects without settings for merges. */
@@ -51,7 +51,7 @@ const UNSELECTED: Readonly<Record<'user' | 'namespace' | 'project', readonly str
 };
 
 /** Select list of a kind's contract fields, instants as ISO text. Each column is named `<prefix><field>`. */
-export function columnsSql(kind: 'user' | 'namespace' | 'project', alias: string, prefix: string): string {
+export function directoryColumnsSql(kind: 'user' | 'namespace' | 'project', alias: string, prefix: string): string {
   return Object.entries(DIRECTORY_KINDS[kind].fields)
     .filter(([field]) => !UNSELECTED[kind].includes(field))
     .map(([field, schema]) => {
@@ -62,7 +62,7 @@ export function columnsSql(kind: 'user' | 'namespace' | 'project', alias: string
 }
 
 /** Builds the same row from a state that identity sent. */
-export function flatRow(prefix: string, state: FlatRow): FlatRow {
+export function toFlatDirectoryRow(prefix: string, state: FlatRow): FlatRow {
   return Object.fromEntries(
     Object.entries(state).map(([field, value]) => [
       prefix + field,

@@ -2,7 +2,7 @@
  * Shares one asynchronous question among concurrent callers. An answer is never older than the call: callers that
  * arrive while a question is in progress share the next one. Under load, a hundred calls cost one question.
  */
-export class SharedQuestion<T> {
+export class CoalescedCall<T> {
   private running: Promise<T> | undefined;
   private next: Promise<T> | undefined;
 

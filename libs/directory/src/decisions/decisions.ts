@@ -3,16 +3,16 @@ import type { DecideAnswer, DecideRequest } from '@rookery/contracts';
 import type { Clock, Viewer } from '@rookery/kernel';
 import { CLOCK, Forbidden, Unauthorized, Unavailable } from '@rookery/kernel';
 import { Database } from '@rookery/persistence';
-import { runShared, Metrics } from '@rookery/platform';
-import { CopyProgress, hasReached } from '../copy/copy-progress';
+import { runWithoutDeadline, Metrics } from '@rookery/platform';
+import { DirectoryCopyProgress, hasReached } from '../copy/copy-progress';
 import type { CopyHead, Position } from '../copy/copy-progress';
 import { DecisionCache } from './decision-cache';
-import { flatRow } from '../copy/directory-rows';
+import { toFlatDirectoryRow } from '../copy/directory-rows';
 import type { FlatRow } from '../copy/directory-rows';
 import { IdentityClient } from '../copy/identity-client';
 import { NO_REFERENCE } from '../sql/scope-statements';
 import type { ScopeStatement } from '../sql/scope-statements';
-import { SharedQuestion } from '../copy/shared-question';
+import { CoalescedCall } from '../copy/shared-question';
 
 /** A question to decide. `read` builds the answer from a row of the statement, or from identity's decision. */
 export interface DirectoryQuestion<T> {
@@ -36,15 +36,17 @@ interface Decision {
  * version while identity is unavailable. Source: reference reliability 4.2; ADR 0042.
  */
 @Injectable()
-export class Decisions {
+export class DirectoryDecisions {
   private readonly cache = new DecisionCache<Decision>();
   private readonly inFlight = new Map<string, Promise<DecideAnswer>>();
-  private readonly identityHead = new SharedQuestion<Position>(() => runShared(() => this.identity.fetchHead()));
+  private readonly identityHead = new CoalescedCall<Position>(() =>
+    runWithoutDeadline(() => this.identity.fetchHead()),
+  );
   private readonly outcomes;
 
   constructor(
     @Inject(Database) private readonly database: Database,
-    @Inject(CopyProgress) private readonly progress: CopyProgress,
+    @Inject(DirectoryCopyProgress) private readonly progress: DirectoryCopyProgress,
     @Inject(IdentityClient) private readonly identity: IdentityClient,
     @Inject(CLOCK) private readonly clock: Clock,
     @Inject(Metrics) metrics: Metrics,
@@ -149,8 +151,8 @@ export class Decisions {
     if (!hasReached(answer, viewer.directory)) throw this.createLagRefusal();
     this.outcomes.inc({ outcome: 'asked' });
     const row = {
-      ...flatRow('p_', answer.project ?? {}),
-      ...flatRow('n_', answer.namespace ?? {}),
+      ...toFlatDirectoryRow('p_', answer.project ?? {}),
+      ...toFlatDirectoryRow('n_', answer.namespace ?? {}),
       level: answer.access_level,
     };
     return { answer: read(row) };

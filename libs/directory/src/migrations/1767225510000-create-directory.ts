@@ -1,5 +1,5 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
-import { groupLevelSql, projectLevelSql } from '../sql/level-sql';
+import { groupAccessLevelSql, projectAccessLevelSql } from '../sql/level-sql';
 
 /**
  * The service's read-only copy of identity's directory. Columns follow contracts' directory-log.
@@ -122,7 +122,7 @@ const FUNCTIONS = [
    language plpgsql stable parallel safe as $$
    begin
      return coalesce((
-       select ${projectLevelSql({ user: 'u.id', project: 'p.id', namespace: 'n' })}
+       select ${projectAccessLevelSql({ user: 'u.id', project: 'p.id', namespace: 'n' })}
        from directory_users u, directory_projects p join directory_namespaces n on n.id = p.namespace_id
        where u.id = of_user and u.state = 'active' and p.id = of_project
      ), 0);
@@ -131,7 +131,7 @@ const FUNCTIONS = [
    language plpgsql stable parallel safe as $$
    begin
      return coalesce((
-       select ${groupLevelSql({ user: 'u.id', namespace: 'n' })}
+       select ${groupAccessLevelSql({ user: 'u.id', namespace: 'n' })}
        from directory_users u, directory_namespaces n
        where u.id = of_user and u.state = 'active' and n.id = of_namespace
      ), 0);

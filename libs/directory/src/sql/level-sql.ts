@@ -36,7 +36,7 @@ export interface ProjectLevel extends GroupLevel {
 }
 
 /** Returns an integer SQL expression: the access level in a group or user namespace, or 0 for no level. */
-export function groupLevelSql(level: GroupLevel): string {
+export function groupAccessLevelSql(level: GroupLevel): string {
   return highestLevelSql([
     ...levelSelects(level, 'namespace', `any(${level.namespace}.traversal_ids)`),
     ownNamespaceLevelSql(level),
@@ -44,7 +44,7 @@ export function groupLevelSql(level: GroupLevel): string {
 }
 
 /** Returns an integer SQL expression: the access level in a project, or 0 for no level. */
-export function projectLevelSql(level: ProjectLevel): string {
+export function projectAccessLevelSql(level: ProjectLevel): string {
   return highestLevelSql([
     ...levelSelects(level, 'project', level.project),
     ...levelSelects(level, 'namespace', `any(${level.namespace}.traversal_ids)`),

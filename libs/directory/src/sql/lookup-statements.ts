@@ -1,6 +1,6 @@
 import { prepareStatement } from '@rookery/persistence';
-import { columnsSql } from '../copy/directory-rows';
-import { groupLevelSql, projectLevelSql } from './level-sql';
+import { directoryColumnsSql } from '../copy/directory-rows';
+import { groupAccessLevelSql, projectAccessLevelSql } from './level-sql';
 import { visibleGroupSql, visibleProjectSql } from './visibility-sql';
 
 const VIEWER = { viewer: '$2', isAdmin: '$3', isExternal: '$4' };
@@ -8,13 +8,13 @@ const VIEWER = { viewer: '$2', isAdmin: '$3', isExternal: '$4' };
 /** $1 ids. */
 export const USERS_BY_ID = prepareStatement(
   'directory_users_by_id',
-  `select ${columnsSql('user', 'u', '')} from directory_users u where u.id = any($1::bigint[])`,
+  `select ${directoryColumnsSql('user', 'u', '')} from directory_users u where u.id = any($1::bigint[])`,
 );
 
 /** $1 lower-cased usernames. */
 export const USERS_BY_USERNAME = prepareStatement(
   'directory_users_by_username',
-  `select ${columnsSql('user', 'u', '')} from directory_users u where lower(u.username) = any($1::text[])`,
+  `select ${directoryColumnsSql('user', 'u', '')} from directory_users u where lower(u.username) = any($1::text[])`,
 );
 
 /**
@@ -34,13 +34,13 @@ export const UNKNOWN_BOTS = prepareStatement(
 
 export const PROJECTS_BY_ID = prepareStatement(
   'directory_projects_by_id',
-  `select ${columnsSql('project', 'p', 'p_')}, ${columnsSql('namespace', 'n', 'n_')}
+  `select ${directoryColumnsSql('project', 'p', 'p_')}, ${directoryColumnsSql('namespace', 'n', 'n_')}
    from directory_projects p join directory_namespaces n on n.id = p.namespace_id where p.id = any($1::bigint[])`,
 );
 
 export const NAMESPACES_BY_ID = prepareStatement(
   'directory_namespaces_by_id',
-  `select ${columnsSql('namespace', 'n', 'n_')} from directory_namespaces n where n.id = any($1::bigint[])`,
+  `select ${directoryColumnsSql('namespace', 'n', 'n_')} from directory_namespaces n where n.id = any($1::bigint[])`,
 );
 
 /** Selects the ids that exist in the copy. $1 ids. */
@@ -63,7 +63,7 @@ export const UNLIST_LOST = prepareStatement(
 /** $1 the project, $2 user ids. Users who are not active have no level. */
 export const PROJECT_LEVELS = prepareStatement(
   'directory_project_levels',
-  `select u.id as user_id, ${projectLevelSql({ user: 'u.id', project: 'p.id', namespace: 'n' })} as level
+  `select u.id as user_id, ${projectAccessLevelSql({ user: 'u.id', project: 'p.id', namespace: 'n' })} as level
    from directory_projects p join directory_namespaces n on n.id = p.namespace_id
    join directory_users u on u.id = any($2::bigint[]) and u.state = 'active'
    where p.id = $1::bigint`,
@@ -72,7 +72,7 @@ export const PROJECT_LEVELS = prepareStatement(
 /** $1 the namespace, $2 user ids. */
 export const GROUP_LEVELS = prepareStatement(
   'directory_group_levels',
-  `select u.id as user_id, ${groupLevelSql({ user: 'u.id', namespace: 'n' })} as level
+  `select u.id as user_id, ${groupAccessLevelSql({ user: 'u.id', namespace: 'n' })} as level
    from directory_namespaces n join directory_users u on u.id = any($2::bigint[]) and u.state = 'active'
    where n.id = $1::bigint`,
 );

@@ -1,8 +1,8 @@
 import { prepareStatement } from '@rookery/persistence';
 import type { PreparedStatement } from '@rookery/persistence';
 import { HEAD_COLUMNS } from '../copy/copy-progress';
-import { columnsSql } from '../copy/directory-rows';
-import { groupLevelSql, projectLevelSql } from './level-sql';
+import { directoryColumnsSql } from '../copy/directory-rows';
+import { groupAccessLevelSql, projectAccessLevelSql } from './level-sql';
 
 /**
  * The statements that authorize every request below a project or group. Each is one round trip and one snapshot of the
@@ -13,13 +13,13 @@ import { groupLevelSql, projectLevelSql } from './level-sql';
 const HEAD = `${HEAD_COLUMNS}, viewer.state as viewer_state`;
 const FROM_HEAD = `from directory_state s left join directory_users viewer on viewer.id = $1::bigint`;
 
-const PROJECT = `select ${HEAD}, ${columnsSql('project', 'p', 'p_')}, ${columnsSql('namespace', 'n', 'n_')},
-  ${projectLevelSql({ user: '$1::bigint', project: 'p.id', namespace: 'n' })} as level
+const PROJECT = `select ${HEAD}, ${directoryColumnsSql('project', 'p', 'p_')}, ${directoryColumnsSql('namespace', 'n', 'n_')},
+  ${projectAccessLevelSql({ user: '$1::bigint', project: 'p.id', namespace: 'n' })} as level
   ${FROM_HEAD}
   left join (directory_projects p join directory_namespaces n on n.id = p.namespace_id) on`;
 
-const GROUP = `select ${HEAD}, ${columnsSql('namespace', 'n', 'n_')},
-  ${groupLevelSql({ user: '$1::bigint', namespace: 'n' })} as level
+const GROUP = `select ${HEAD}, ${directoryColumnsSql('namespace', 'n', 'n_')},
+  ${groupAccessLevelSql({ user: '$1::bigint', namespace: 'n' })} as level
   ${FROM_HEAD}
   left join directory_namespaces n on`;
 

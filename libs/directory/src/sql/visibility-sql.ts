@@ -1,4 +1,4 @@
-import { projectLevelSql } from './level-sql';
+import { projectAccessLevelSql } from './level-sql';
 
 /**
  * Project and viewer of a visibility condition. `project` is the alias of directory_projects; the others are parameters
@@ -18,7 +18,7 @@ export interface VisibleProject {
  * Source: reference identity-and-import 1.5.
  */
 export function visibleProjectSql({ project, viewer, isAdmin, isExternal }: VisibleProject): string {
-  const level = projectLevelSql({ user: `${viewer}::bigint`, project: `${project}.id`, namespace: 'home' });
+  const level = projectAccessLevelSql({ user: `${viewer}::bigint`, project: `${project}.id`, namespace: 'home' });
   return `(${isAdmin}::boolean or ${project}.visibility = 'public'
     or (${project}.visibility = 'internal' and ${viewer}::bigint is not null and not ${isExternal}::boolean)
     or (${viewer}::bigint is not null and (select ${level} from directory_namespaces home where home.id = ${project}.namespace_id) >= 10))`;

@@ -1,7 +1,7 @@
 import { Work } from '@rookery/persistence';
 import { until } from '@rookery/testing';
 import type { TestDatabase } from '@rookery/testing';
-import { CopyProgress } from '../../src/copy/copy-progress';
+import { DirectoryCopyProgress } from '../../src/copy/copy-progress';
 import { Copy } from '../copy';
 import { IdentityServer } from '../identity-server';
 import { group, membership, project, user, viewer } from '../states';
@@ -261,7 +261,7 @@ describe('the copy that follows identity', () => {
     copy = await Copy.start(database.url, identity.url);
     await reaches(0);
     identity.holdsPolls = true;
-    const isCalm = jest.spyOn(copy.testing.get(CopyProgress), 'isCalm', 'get').mockReturnValue(true);
+    const isCalm = jest.spyOn(copy.testing.get(DirectoryCopyProgress), 'isCalm', 'get').mockReturnValue(true);
     // Ends the poll that is held already.
     identity.commit(['user', user(1)]);
     await until(() => identity.lastWaitMs === 10_000, 'the long poll');

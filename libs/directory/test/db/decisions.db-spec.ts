@@ -2,7 +2,7 @@ import type { Viewer } from '@rookery/kernel';
 import { Metrics } from '@rookery/platform';
 import { until } from '@rookery/testing';
 import type { TestDatabase } from '@rookery/testing';
-import { CopyProgress } from '../../src/copy/copy-progress';
+import { DirectoryCopyProgress } from '../../src/copy/copy-progress';
 import { Copy } from '../copy';
 import { IdentityServer } from '../identity-server';
 import { group, membership, project, user, viewer } from '../states';
@@ -37,7 +37,7 @@ describe('a decision that needs a version', () => {
   }
   /** Observes waits for the copy and their limits. Units: ms. */
   function watchWaits() {
-    const spy = jest.spyOn(copy.testing.get(CopyProgress), 'waitForPosition');
+    const spy = jest.spyOn(copy.testing.get(DirectoryCopyProgress), 'waitForPosition');
     return {
       begun: () => spy.mock.calls.length,
       patience: () => spy.mock.calls.map(([, withinMs]) => withinMs),

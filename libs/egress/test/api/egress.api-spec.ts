@@ -2,7 +2,7 @@ import type { RequestListener } from 'node:http';
 import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib';
 import { Egress } from '../../src/egress';
 import type { EgressOptions } from '../../src/egress';
-import { listedDestinations } from '../../src/destination';
+import { parseAllowedDestinations } from '../../src/destination';
 import { CERTIFICATE, startOutside } from '../support/outside';
 import type { Outside } from '../support/outside';
 
@@ -20,7 +20,7 @@ async function startServer(answer: RequestListener, o?: Parameters<typeof startO
 const resolveToLoopback = (): Promise<string[]> => Promise.resolve(['127.0.0.1']);
 
 function createEgress(listed: readonly string[], o: Partial<EgressOptions> = {}): Egress {
-  return new Egress({ listed: listedDestinations(listed), ports: [443], resolve: resolveToLoopback, ...o });
+  return new Egress({ listed: parseAllowedDestinations(listed), ports: [443], resolve: resolveToLoopback, ...o });
 }
 
 /** Starts a server that the operator has listed under a name of its own. */
@@ -215,7 +215,7 @@ describe('a redirect', () => {
       jest.doMock('../../src/public-address', () => ({ isPublicAddress: () => true }));
       const { Egress: WithPublicLoopback } = await import('../../src/egress');
       const clientOf = (listed: readonly string[]): Egress =>
-        new WithPublicLoopback({ listed: listedDestinations(listed), resolve: resolveToLoopback, ...rules });
+        new WithPublicLoopback({ listed: parseAllowedDestinations(listed), resolve: resolveToLoopback, ...rules });
       const site = `site2.internal:${inside.port}`;
       await expect(clientOf([site]).request(request)).rejects.toMatchObject(egressErrorLike('address refused'));
       expect([forge.connections(), inside.connections()]).toEqual([1, 0]);

@@ -1,7 +1,7 @@
 import type { RunningGit } from '../process/git-run';
 import { EMPTY_TREE, objectId } from '../names/object-id';
 import type { ObjectId } from '../names/object-id';
-import { treePath } from '../names/tree-path';
+import { requireTreePath } from '../names/tree-path';
 import type { Repository } from '../repository/repository';
 import { parseDiff } from './parse-diff';
 import type { FileChange } from './parse-diff';
@@ -21,7 +21,7 @@ const FIXED = ['-r', '-M', '--no-ext-diff', '--no-textconv', '--full-index'] as 
 const PATCH_MS = 60_000;
 
 /** Lists the changed files of a diff with numbers of lines. Bounds: 64 MiB of output, 20 s. */
-export async function listChanges(repository: Repository, query: DiffQuery): Promise<FileChange[]> {
+export async function listChangesWithLineCounts(repository: Repository, query: DiffQuery): Promise<FileChange[]> {
   const args = ['diff-tree', ...FIXED, '-z', '--raw', '--numstat', ...diffArguments(query)];
   return parseDiff((await repository.run({ args })).stdout);
 }
@@ -32,7 +32,7 @@ export async function listChangedFiles(repository: Repository, query: DiffQuery)
   return parseDiff((await repository.run({ args })).stdout);
 }
 
-/** Streams a diff as text, files in the order of `listChanges`. Bounds: `maxBytes`, beyond which the stream fails. */
+/** Streams a diff as text, files in the order of `listChangesWithLineCounts`. Bounds: `maxBytes`, beyond which the stream fails. */
 export function openDiff(
   repository: Repository,
   query: DiffQuery & { readonly maxBytes: number; readonly signal?: AbortSignal },
@@ -64,7 +64,7 @@ export interface PatchQuery extends DiffQuery {
 }
 
 /**
- * Reads patches of a diff one by one, in the order of `listChanges`, until `each` returns false. Returns all changed
+ * Reads patches of a diff one by one, in the order of `listChangesWithLineCounts`, until `each` returns false. Returns all changed
  * files of the diff, those without a patch too; a file that becomes another type is deleted and added. Bounds: 60 s.
  */
 export async function readPatches(
@@ -118,7 +118,7 @@ export async function readHunks(repository: Repository, query: DiffQuery): Promi
 }
 
 /** Streams the commits between two as e-mails. Bounds: `maxBytes`. */
-export function openPatches(
+export function openEmailPatches(
   repository: Repository,
   query: { readonly from: ObjectId; readonly to: ObjectId; readonly maxBytes: number; readonly signal?: AbortSignal },
 ): Promise<RunningGit> {
@@ -138,5 +138,5 @@ export function openPatches(
 }
 
 function diffArguments({ oldId, newId, paths = [] }: DiffQuery): string[] {
-  return [objectId(oldId ?? EMPTY_TREE), objectId(newId), '--', ...paths.map(treePath)];
+  return [objectId(oldId ?? EMPTY_TREE), objectId(newId), '--', ...paths.map(requireTreePath)];
 }

@@ -1,9 +1,9 @@
-import { GitError, invalid } from '../process/git-error';
+import { GitError, invalidGitArgument } from '../process/git-error';
 import { objectId } from '../names/object-id';
 import type { ObjectId } from '../names/object-id';
 import { readObjects } from '../objects/objects';
 import type { GitCommand } from '../process/git-run';
-import { treePath } from '../names/tree-path';
+import { requireTreePath } from '../names/tree-path';
 import type { Repository } from '../repository/repository';
 import { parseBlame } from './parse-blame';
 import type { BlamedLine } from './parse-blame';
@@ -87,13 +87,13 @@ export async function readCommits(repository: Repository, ids: readonly ObjectId
  * Counts the changed lines of commits, merges compared with their first parent. Bounds: 20 s for all of them.
  * Errors: GitError `not found` for an unknown id.
  */
-export async function readLineCounts(
+export async function readCommitLineCounts(
   repository: Repository,
-  ids: readonly ObjectId[],
+  commitIds: readonly ObjectId[],
 ): Promise<Map<ObjectId, LineCounts>> {
-  if (ids.length === 0) return new Map();
+  if (commitIds.length === 0) return new Map();
   const shown = ['--format=%H', '--shortstat', '-M', '--diff-merges=first-parent', '--no-ext-diff', '--no-textconv'];
-  const stdin = Buffer.from(ids.map((id) => `${objectId(id)}\n`).join(''));
+  const stdin = Buffer.from(commitIds.map((id) => `${objectId(id)}\n`).join(''));
   const { stdout } = await repository.run({ args: ['log', '--no-walk=unsorted', '--stdin', ...shown], stdin });
   return parseLineCounts(stdout);
 }
@@ -108,7 +108,7 @@ export async function lastCommitOf(repository: Repository, commit: ObjectId, pat
 export async function countCommits(
   repository: Repository,
   query: Omit<CommitQuery, 'skip'>,
-  how: Pick<GitCommand, 'lane' | 'limits' | 'signal'> = {},
+  commandOptions: Pick<GitCommand, 'lane' | 'limits' | 'signal'> = {},
 ): Promise<number> {
   const args = [
     'rev-list',
@@ -117,11 +117,11 @@ export async function countCommits(
     `--max-count=${checkedSeconds(query.max)}`,
     ...revisionArguments(query),
   ];
-  return Number((await repository.run({ ...how, args })).stdout.toString());
+  return Number((await repository.run({ ...commandOptions, args })).stdout.toString());
 }
 
 /** Counts the commits that only one of two commits has, but not beyond `max` in all. */
-export async function countDifference(
+export async function countDivergingCommits(
   repository: Repository,
   left: ObjectId,
   right: ObjectId,
@@ -157,7 +157,7 @@ export async function blameFile(
   range?: { readonly start: number; readonly end: number },
 ): Promise<BlamedLine[]> {
   const lines = range === undefined ? [] : ['-L', `${checkedSeconds(range.start)},${checkedSeconds(range.end)}`];
-  const args = ['blame', '--porcelain', '--no-textconv', ...lines, objectId(commit), '--', treePath(path)];
+  const args = ['blame', '--porcelain', '--no-textconv', ...lines, objectId(commit), '--', requireTreePath(path)];
   return parseBlame((await repository.run({ args })).stdout);
 }
 
@@ -183,17 +183,18 @@ function selectionArguments(query: Omit<CommitQuery, 'skip'>): string[] {
 
 function revisionArguments({ from, notFrom = [], path }: Omit<CommitQuery, 'skip'>): string[] {
   const starts = from === 'all refs' ? ['--branches', '--tags'] : from.map(objectId);
-  if (starts.length === 0) throw invalid('A list of commits needs a start.');
-  const paths = path === undefined ? [] : [treePath(path)];
+  if (starts.length === 0) throw invalidGitArgument('A list of commits needs a start.');
+  const paths = path === undefined ? [] : [requireTreePath(path)];
   return [...starts, ...notFrom.map((id) => `^${objectId(id)}`), '--', ...paths];
 }
 
 function checkedAuthorPattern(text: string): string {
-  if (text.length > MAX_AUTHOR || /[\u0000-\u001f]/.test(text)) throw invalid('The name of the author is invalid.');
+  if (text.length > MAX_AUTHOR || /[\u0000-\u001f]/.test(text))
+    throw invalidGitArgument('The name of the author is invalid.');
   return text;
 }
 
 function checkedSeconds(value: number): number {
-  if (!Number.isSafeInteger(value) || value < 0) throw invalid('A number of a query is no whole number.');
+  if (!Number.isSafeInteger(value) || value < 0) throw invalidGitArgument('A number of a query is no whole number.');
   return value;
 }

@@ -1,4 +1,4 @@
-import { invalid } from '../process/git-error';
+import { invalidGitArgument } from '../process/git-error';
 import type { ObjectId } from '../names/object-id';
 
 /** Line of a file with the commit that wrote it. Lines count from 1. `text` has no line end. */
@@ -28,7 +28,7 @@ export function parseBlame(output: Buffer): BlamedLine[] {
     at = end + 1;
     if (!head) {
       head = HEAD.exec(text);
-      if (!head) throw invalid('The output of blame is malformed.');
+      if (!head) throw invalidGitArgument('The output of blame is malformed.');
       continue;
     }
     const id = head[1]!;

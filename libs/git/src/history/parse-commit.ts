@@ -1,4 +1,4 @@
-import { invalid } from '../process/git-error';
+import { invalidGitArgument } from '../process/git-error';
 import type { ObjectId } from '../names/object-id';
 
 /**
@@ -45,7 +45,7 @@ const UNKNOWN_PERSON: Signature = { name: '', email: '', seconds: 0, offsetMinut
 export function parseCommit(id: string, content: Buffer): Commit {
   const { headers, message } = parseHeadersAndMessage(content);
   const tree = headers.get('tree')?.[0];
-  if (tree === undefined) throw invalid('The commit is malformed.');
+  if (tree === undefined) throw invalidGitArgument('The commit is malformed.');
   return {
     id: id as ObjectId,
     tree: tree as ObjectId,
@@ -61,7 +61,7 @@ export function parseCommit(id: string, content: Buffer): Commit {
 export function parseTag(id: string, content: Buffer): AnnotatedTag {
   const { headers, message } = parseHeadersAndMessage(content);
   const target = headers.get('object')?.[0];
-  if (target === undefined) throw invalid('The tag is malformed.');
+  if (target === undefined) throw invalidGitArgument('The tag is malformed.');
   const tagger = headers.get('tagger')?.[0];
   return {
     id: id as ObjectId,

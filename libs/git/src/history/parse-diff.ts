@@ -1,4 +1,4 @@
-import { invalid } from '../process/git-error';
+import { invalidGitArgument } from '../process/git-error';
 import type { ObjectId } from '../names/object-id';
 
 /** Changed file of a diff. Modes have six digits. A side without the file has the mode `000000`. */
@@ -84,5 +84,5 @@ function readLineCounts(next: () => string): Pick<FileChange, 'added' | 'deleted
 }
 
 function throwMalformedOutput(): never {
-  throw invalid('The output of diff-tree is malformed.');
+  throw invalidGitArgument('The output of diff-tree is malformed.');
 }

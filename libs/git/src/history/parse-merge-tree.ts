@@ -1,4 +1,4 @@
-import { invalid } from '../process/git-error';
+import { invalidGitArgument } from '../process/git-error';
 import { isObjectId } from '../names/object-id';
 import type { ObjectId } from '../names/object-id';
 
@@ -33,7 +33,7 @@ export function parseMergeTree(output: Buffer): MergeOutcome | null {
   while (at < fields.length - 1) {
     const count = Number(fields[at++]);
     if (!Number.isSafeInteger(count) || at + count + 2 > fields.length)
-      throw invalid('The output of merge-tree is malformed.');
+      throw invalidGitArgument('The output of merge-tree is malformed.');
     const paths = fields.slice(at, at + count);
     messages.push({ paths, type: fields[at + count]!, text: fields[at + count + 1]! });
     at += count + 2;

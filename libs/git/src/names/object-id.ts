@@ -1,4 +1,4 @@
-import { invalid } from '../process/git-error';
+import { invalidGitArgument } from '../process/git-error';
 
 /** Full id of an object: 40 hexadecimal digits in lower case, so it can never be an option. */
 export type ObjectId = string & { readonly __objectId: unique symbol };
@@ -16,6 +16,6 @@ export function isObjectId(text: string): text is ObjectId {
 
 /** Checks a full object id. Errors: GitError `invalid`. */
 export function objectId(text: string): ObjectId {
-  if (!isObjectId(text)) throw invalid('An object id has 40 hexadecimal digits.');
+  if (!isObjectId(text)) throw invalidGitArgument('An object id has 40 hexadecimal digits.');
   return text;
 }

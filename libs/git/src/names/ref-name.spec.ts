@@ -1,6 +1,6 @@
 import { spawnSync } from 'node:child_process';
 import fc from 'fast-check';
-import { isRefName, isShortRefName, isValidRefFormat, refName } from './ref-name';
+import { isRefName, isValidBranchOrTagName, isValidRefFormat, refName } from './ref-name';
 
 /** Parts that meet the rules of git often. */
 const PIECES = [
@@ -77,7 +77,7 @@ describe('a ref name', () => {
   it('is short for a new branch unless it can be mistaken', () => {
     const id = 'a'.repeat(40);
     for (const name of ['main', 'feature/x', 'ü', 'a'.repeat(39), `${id}a`, `x/${id}`])
-      expect([name, isShortRefName(name)]).toEqual([name, true]);
+      expect([name, isValidBranchOrTagName(name)]).toEqual([name, true]);
     for (const name of [
       '-x',
       'HEAD',
@@ -92,6 +92,6 @@ describe('a ref name', () => {
       '',
       'a b',
     ])
-      expect([name, isShortRefName(name)]).toEqual([name, false]);
+      expect([name, isValidBranchOrTagName(name)]).toEqual([name, false]);
   });
 });

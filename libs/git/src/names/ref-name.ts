@@ -1,4 +1,4 @@
-import { invalid } from '../process/git-error';
+import { invalidGitArgument } from '../process/git-error';
 
 /** Full name of a ref: `HEAD`, or `refs/` and more by the rules of git. It never begins with a dash. */
 export type RefName = string & { readonly __refName: unique symbol };
@@ -30,7 +30,7 @@ export function isRefName(name: string): name is RefName {
 
 /** Checks the full name of a ref. Errors: GitError `invalid`. */
 export function refName(name: string): RefName {
-  if (!isRefName(name)) throw invalid('The name of the ref is invalid.');
+  if (!isRefName(name)) throw invalidGitArgument('The name of the ref is invalid.');
   return name;
 }
 
@@ -42,7 +42,7 @@ const LIKE_AN_ID = /^[0-9a-f]{40}(?:-\/|\/|$)/;
  * Is a short name safe for a new branch or tag? Beyond the rules of git it has no leading dash, is neither `HEAD` nor
  * `@`, does not repeat a namespace, and cannot be mistaken for an object id.
  */
-export function isShortRefName(name: string): boolean {
+export function isValidBranchOrTagName(name: string): boolean {
   if (name.startsWith('-') || name === 'HEAD' || name === '@' || NAMESPACE.test(name)) return false;
   return !LIKE_AN_ID.test(name) && isRefName(`refs/heads/${name}`);
 }

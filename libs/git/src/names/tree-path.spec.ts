@@ -1,9 +1,9 @@
-import { hasPathForm, isWritablePath } from './tree-path';
+import { isTreePath, isWritableTreePath } from './tree-path';
 
 describe('a path in a tree', () => {
   it('is relative and has no odd parts', () => {
     for (const path of ['a', 'a/b', '-x', ' a', 'a\nb', '.gitignore', 'a.git', '...', 'git', 'git~x'])
-      expect([path, isWritablePath(path)]).toEqual([path, true]);
+      expect([path, isWritableTreePath(path)]).toEqual([path, true]);
     for (const path of [
       '',
       '/',
@@ -19,7 +19,7 @@ describe('a path in a tree', () => {
       'a'.repeat(4097),
       Array(101).fill('a').join('/'),
     ])
-      expect([path, hasPathForm(path)]).toEqual([path, false]);
+      expect([path, isTreePath(path)]).toEqual([path, false]);
   });
 
   it('is not written if a file system takes it for .git', () => {
@@ -38,7 +38,7 @@ describe('a path in a tree', () => {
       '.gi\u202at/config',
       'a\\b',
     ])
-      expect([path, isWritablePath(path)]).toEqual([path, false]);
-    expect(hasPathForm('.git')).toBe(true);
+      expect([path, isWritableTreePath(path)]).toEqual([path, false]);
+    expect(isTreePath('.git')).toBe(true);
   });
 });

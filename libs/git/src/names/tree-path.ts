@@ -1,4 +1,4 @@
-import { invalid } from '../process/git-error';
+import { invalidGitArgument } from '../process/git-error';
 
 const MAX_PATH_BYTES = 4096;
 const MAX_DEPTH = 100;
@@ -8,13 +8,13 @@ const GIT_FOLDER = /^(?:\.git|git~\d+)[ .]*(?::.*)?$/i;
 const LONE_SURROGATE = /\p{Surrogate}/u;
 
 /** Checks the form of a path inside a tree. Errors: GitError `invalid`. */
-export function treePath(path: string): string {
-  if (!hasPathForm(path)) throw invalid('The path is invalid.');
+export function requireTreePath(path: string): string {
+  if (!isTreePath(path)) throw invalidGitArgument('The path is invalid.');
   return path;
 }
 
 /** Has a path the form of a path inside a tree: relative, without empty parts, `.`, `..` and NUL? */
-export function hasPathForm(path: string): boolean {
+export function isTreePath(path: string): boolean {
   if (path === '' || Buffer.byteLength(path) > MAX_PATH_BYTES || path.includes('\0') || LONE_SURROGATE.test(path)) {
     return false;
   }
@@ -26,8 +26,8 @@ export function hasPathForm(path: string): boolean {
  * May a path be written? Beyond its form, no part of it may be `.git` to git or to a file system that ignores case,
  * trailing dots or some characters, nor contain a backslash, which separates folders on Windows.
  */
-export function isWritablePath(path: string): boolean {
-  return hasPathForm(path) && !path.includes('\\') && path.split('/').every((part) => !isGitFolder(part));
+export function isWritableTreePath(path: string): boolean {
+  return isTreePath(path) && !path.includes('\\') && path.split('/').every((part) => !isGitFolder(part));
 }
 
 function isGitFolder(part: string): boolean {

@@ -1,5 +1,5 @@
 import { Readable } from 'node:stream';
-import { invalid } from '../process/git-error';
+import { invalidGitArgument } from '../process/git-error';
 import { HIDDEN_REFS } from '../process/environment';
 import { isRefName } from '../names/ref-name';
 import type { RefName } from '../names/ref-name';
@@ -8,7 +8,7 @@ import { isObjectId } from '../names/object-id';
 import type { ObjectId } from '../names/object-id';
 import type { GitObject, ObjectInfo } from '../repository/object-reader';
 import { readRef } from '../refs/refs';
-import { treePath } from '../names/tree-path';
+import { requireTreePath } from '../names/tree-path';
 
 /** Name of an object: a revision, what it leads to, or a path in its tree. Without `path` and `peel` the revision itself. */
 export interface ObjectName {
@@ -122,9 +122,10 @@ async function exactRevisionText(repository: Repository, name: ObjectName): Prom
 }
 
 function toRevisionText({ rev, peel, path }: ObjectName): string {
-  if (!isObjectId(rev) && !isRefName(rev)) throw invalid('A revision is a full object id or a full ref name.');
+  if (!isObjectId(rev) && !isRefName(rev))
+    throw invalidGitArgument('A revision is a full object id or a full ref name.');
   if (path === '') return `${rev}^{tree}`;
-  if (path !== undefined) return `${rev}:${treePath(path)}`;
+  if (path !== undefined) return `${rev}:${requireTreePath(path)}`;
   return peel ? `${rev}^{${peel}}` : rev;
 }
 

@@ -1,4 +1,4 @@
-import { invalid } from '../process/git-error';
+import { invalidGitArgument } from '../process/git-error';
 import type { ObjectId } from '../names/object-id';
 
 /** Entry of a tree. `mode` has six digits; `size` is null for trees and submodules, and where it was not asked for. */
@@ -23,7 +23,7 @@ export function parseLsTree(output: Buffer): TreeEntry[] {
     .filter((record) => record !== '')
     .map((record) => {
       const match = LS_TREE.exec(record);
-      if (!match) throw invalid('The output of ls-tree is malformed.');
+      if (!match) throw invalidGitArgument('The output of ls-tree is malformed.');
       const [, mode, type, id, size, path] = match as unknown as [
         string,
         string,
@@ -42,7 +42,7 @@ export function parseTreeObject(content: Buffer): TreeEntry[] {
   for (let at = 0; at < content.length;) {
     const blank = content.indexOf(BLANK, at);
     const end = content.indexOf(NUL, blank);
-    if (blank < 0 || end < 0 || end + ID_BYTES >= content.length) throw invalid('The tree is malformed.');
+    if (blank < 0 || end < 0 || end + ID_BYTES >= content.length) throw invalidGitArgument('The tree is malformed.');
     const mode = content.toString('latin1', at, blank).padStart(6, '0');
     const path = content.toString('utf8', blank + 1, end);
     const id = content.toString('hex', end + 1, end + 1 + ID_BYTES) as ObjectId;
@@ -58,7 +58,7 @@ export function findInTreeObject(content: Buffer, name: string): TreeEntry | nul
   for (let at = 0; at < content.length;) {
     const blank = content.indexOf(BLANK, at);
     const end = content.indexOf(NUL, blank);
-    if (blank < 0 || end < 0 || end + ID_BYTES >= content.length) throw invalid('The tree is malformed.');
+    if (blank < 0 || end < 0 || end + ID_BYTES >= content.length) throw invalidGitArgument('The tree is malformed.');
     const next = end + 1 + ID_BYTES;
     if (end - blank - 1 === wanted.length && content.compare(wanted, 0, wanted.length, blank + 1, end) === 0)
       return parseTreeObject(content.subarray(at, next))[0]!;

@@ -1,4 +1,4 @@
-import { invalid } from '../process/git-error';
+import { invalidGitArgument } from '../process/git-error';
 import { objectId } from '../names/object-id';
 import type { ObjectId } from '../names/object-id';
 import type { Repository } from '../repository/repository';
@@ -45,7 +45,7 @@ export class SortedTree {
       const isSubmodule = content[at + 1] === SIX;
       places[content[at] === FOUR ? TREE : isSubmodule ? COMMIT : BLOB].push(at);
       const end = content.indexOf(NUL, at);
-      if (end < 0 || end + ID_BYTES >= content.length) throw invalid('The tree is malformed.');
+      if (end < 0 || end + ID_BYTES >= content.length) throw invalidGitArgument('The tree is malformed.');
       at = end + 1 + ID_BYTES;
     }
     return new SortedTree(createTreeLayout(content, places, true));
@@ -58,7 +58,7 @@ export class SortedTree {
       const isSubmodule = content[at + 1] === SIX;
       places[content[at] === ZERO ? TREE : isSubmodule ? COMMIT : BLOB].push(at);
       const end = content.indexOf(NUL, at);
-      if (end < 0) throw invalid('The output of ls-tree is malformed.');
+      if (end < 0) throw invalidGitArgument('The output of ls-tree is malformed.');
       at = end + 1;
     }
     return new SortedTree(createTreeLayout(content, places, false));
@@ -129,7 +129,7 @@ export async function readSortedTree(repository: Repository, tree: ObjectId): Pr
 }
 
 /** Lists a tree with everything below it, the folders themselves included. Errors: GitError `not found`, `too large`. */
-export async function listSortedTree(repository: Repository, tree: ObjectId): Promise<SortedTree> {
+export async function readSortedTreeRecursively(repository: Repository, tree: ObjectId): Promise<SortedTree> {
   const args = ['ls-tree', '-r', '-t', '-z', '--full-tree', objectId(tree)];
   const { stdout } = await repository.run({ args, limits: { outputBytes: MAX_LISTING_BYTES } });
   return SortedTree.ofListing(stdout);

@@ -1,4 +1,4 @@
-import { invalid } from '../process/git-error';
+import { invalidGitArgument } from '../process/git-error';
 import type { ObjectId } from '../names/object-id';
 import type { Repository } from '../repository/repository';
 
@@ -10,12 +10,12 @@ const SETTING = /^submodule\.([^\n]*)\.(url|path|update)(?:\n([^]*))?$/;
 const UNSAFE: Readonly<Record<string, RegExp>> = { url: /^-|\n|%0a/i, path: /^-/, update: /^!/ };
 
 /** Whether a name in a tree is that of the list of submodules. */
-export function isSubmoduleList(name: string): boolean {
+export function isGitmodulesName(name: string): boolean {
   return LIST_NAME.test(name);
 }
 
 /** Checks a `.gitmodules` by the rules that fsck holds pushes to. Errors: GitError `invalid`. */
-export async function checkSubmoduleList(repository: Repository, id: ObjectId): Promise<void> {
+export async function checkGitmodulesBlob(repository: Repository, id: ObjectId): Promise<void> {
   // A file that is no configuration passes, as in fsck.
   const accepts = [0, 1, 3, 128];
   const { stdout } = await repository.run({ args: ['config', '--list', '-z', `--blob=${id}`], accepts });
@@ -23,6 +23,6 @@ export async function checkSubmoduleList(repository: Repository, id: ObjectId): 
     const [, name = '', setting = '', value = ''] = SETTING.exec(record) ?? [];
     if (setting === '') continue;
     const isNameSafe = name !== '' && !name.split(/[/\\]/).includes('..');
-    if (!isNameSafe || UNSAFE[setting]!.test(value)) throw invalid('The list of submodules is unsafe.');
+    if (!isNameSafe || UNSAFE[setting]!.test(value)) throw invalidGitArgument('The list of submodules is unsafe.');
   }
 }

@@ -1,12 +1,12 @@
 import { createHash } from 'node:crypto';
-import { invalid } from '../process/git-error';
-import { isWritablePath } from '../names/tree-path';
+import { invalidGitArgument } from '../process/git-error';
+import { isWritableTreePath } from '../names/tree-path';
 import type { ObjectId } from '../names/object-id';
 import type { Repository } from '../repository/repository';
 import { readObject } from './objects';
 import { typeOfMode } from './parse-tree';
 import type { TreeEntry } from './parse-tree';
-import { checkSubmoduleList, isSubmoduleList } from './submodules';
+import { checkGitmodulesBlob, isGitmodulesName } from './submodules';
 import { writeObjects } from './write-objects';
 
 /** Entry of a folder. `mode` is stored as in git, without a leading zero for folders. */
@@ -72,16 +72,16 @@ export class TreeEditor {
    */
   async putEntry(path: string, { mode, id }: Pick<TreeEntry, 'mode' | 'id'>): Promise<void> {
     const name = path.slice(path.lastIndexOf('/') + 1);
-    if (!isWritablePath(path) || path.includes(REPLACED)) throw invalid('The path is invalid.');
-    if (!FILE_MODES.includes(mode)) throw invalid('The mode of a file is invalid.');
-    if (isSubmoduleList(name)) {
+    if (!isWritableTreePath(path) || path.includes(REPLACED)) throw invalidGitArgument('The path is invalid.');
+    if (!FILE_MODES.includes(mode)) throw invalidGitArgument('The mode of a file is invalid.');
+    if (isGitmodulesName(name)) {
       // fsck refuses this in pushes too: the link may lead out of the working copy.
-      if (mode === SYMBOLIC_LINK) throw invalid('The list of submodules is no link.');
-      await checkSubmoduleList(this.repository, id);
+      if (mode === SYMBOLIC_LINK) throw invalidGitArgument('The list of submodules is no link.');
+      await checkGitmodulesBlob(this.repository, id);
     }
     const { parents, name: key } = splitTreePath(path);
     const folder = await this.openFolder(parents, true);
-    if (folder === null) throw invalid('The path leads through a file.');
+    if (folder === null) throw invalidGitArgument('The path leads through a file.');
     folder.items.set(key, { mode, id, folder: null });
     folder.isChanged = true;
   }
@@ -129,13 +129,13 @@ function emptyFolder(): EditedFolder {
 
 async function readFolder(repository: Repository, tree: ObjectId): Promise<EditedFolder> {
   const object = await readObject(repository, { rev: tree }, MAX_FOLDER_BYTES);
-  if (object?.type !== 'tree') throw invalid('The tree does not exist.');
+  if (object?.type !== 'tree') throw invalidGitArgument('The tree does not exist.');
   const { content } = object;
   const items = new Map<string, EditedTreeEntry>();
   for (let at = 0; at < content.length;) {
     const blank = content.indexOf(BLANK, at);
     const end = content.indexOf(NUL, blank);
-    if (blank < 0 || end < 0 || end + ID_BYTES >= content.length) throw invalid('The tree is malformed.');
+    if (blank < 0 || end < 0 || end + ID_BYTES >= content.length) throw invalidGitArgument('The tree is malformed.');
     const next = end + 1 + ID_BYTES;
     const id = content.toString('hex', end + 1, next);
     items.set(content.toString('latin1', blank + 1, end), {

@@ -5,7 +5,7 @@ import { objectId } from '../names/object-id';
 import type { ObjectId } from '../names/object-id';
 import { findInTreeObject, parseLsTree, parseTreeObject } from './parse-tree';
 import type { TreeEntry } from './parse-tree';
-import { treePath } from '../names/tree-path';
+import { requireTreePath } from '../names/tree-path';
 
 /**
  * Lists one folder from a kept reader in git's order, without sizes. Returns null if it does not exist or is a file.
@@ -20,7 +20,7 @@ const MAX_FOLDER_BYTES = 64 * 1024 * 1024;
 
 /** Returns the entry of a path in the tree of a commit, null if there is none. Its `path` is the whole path. */
 export async function readEntry(repository: Repository, commit: ObjectId, path: string): Promise<TreeEntry | null> {
-  treePath(path);
+  requireTreePath(path);
   const at = path.lastIndexOf('/');
   const folder = await readObject(repository, { rev: commit, path: path.slice(0, Math.max(0, at)) }, MAX_FOLDER_BYTES);
   if (folder?.type !== 'tree') return null;
@@ -50,7 +50,7 @@ export interface TreeListing {
  */
 export async function listTree(repository: Repository, listing: TreeListing): Promise<TreeEntry[]> {
   const paths = (listing.paths ?? []).map((path) => {
-    treePath(path.endsWith('/') ? path.slice(0, -1) : path);
+    requireTreePath(path.endsWith('/') ? path.slice(0, -1) : path);
     return path;
   });
   const depth = listing.isRecursive ? ['-r', '-t'] : [];

@@ -3,14 +3,14 @@ import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-import { Meter } from '../process/meter';
-import { GitError, invalid } from '../process/git-error';
+import { ProcessOutputMeter } from '../process/meter';
+import { GitError, invalidGitArgument } from '../process/git-error';
 import type { Repository } from '../repository/repository';
 import { isObjectId, objectId } from '../names/object-id';
 import type { ObjectId } from '../names/object-id';
 import type { TreeEntry } from './parse-tree';
-import { isWritablePath } from '../names/tree-path';
-import { checkSubmoduleList, isSubmoduleList } from './submodules';
+import { isWritableTreePath } from '../names/tree-path';
+import { checkGitmodulesBlob, isGitmodulesName } from './submodules';
 
 /** Author or committer of a new commit. `at` becomes whole seconds. */
 export interface Identity {
@@ -61,7 +61,7 @@ export async function writeObjects(
     maxBytes,
   }: { readonly type: 'blob' | 'tree'; readonly contents: readonly (Buffer | Readable)[]; readonly maxBytes: number },
 ): Promise<ObjectId[]> {
-  if (!repository.quarantine) throw invalid('Objects are written in a quarantine.');
+  if (!repository.quarantine) throw invalidGitArgument('Objects are written in a quarantine.');
   if (contents.length === 0) return [];
   const folder = join(repository.quarantine.objectDirectory, 'incoming');
   await mkdir(folder, { recursive: true });
@@ -84,16 +84,19 @@ export async function writeTree(
   entries: readonly Pick<TreeEntry, 'mode' | 'type' | 'id' | 'path'>[],
 ): Promise<ObjectId> {
   const lines = entries.map(({ mode, type, id, path }) => {
-    if (path.includes('/') || path.includes(REPLACED) || !isWritablePath(path))
-      throw invalid('The name of a file is invalid.');
-    if (!/^(?:100644|100755|120000|040000|160000)$/.test(mode)) throw invalid('The mode of a file is invalid.');
+    if (path.includes('/') || path.includes(REPLACED) || !isWritableTreePath(path))
+      throw invalidGitArgument('The name of a file is invalid.');
+    if (!/^(?:100644|100755|120000|040000|160000)$/.test(mode))
+      throw invalidGitArgument('The mode of a file is invalid.');
     // fsck refuses this in pushes too: the link may lead out of the working copy.
-    if (mode === SYMBOLIC_LINK && isSubmoduleList(path)) throw invalid('The list of submodules is no link.');
+    if (mode === SYMBOLIC_LINK && isGitmodulesName(path))
+      throw invalidGitArgument('The list of submodules is no link.');
     return `${mode} ${type} ${objectId(id)}\t${path}\0`;
   });
-  if (new Set(entries.map(({ path }) => path)).size < entries.length) throw invalid('A tree has a name twice.');
+  if (new Set(entries.map(({ path }) => path)).size < entries.length)
+    throw invalidGitArgument('A tree has a name twice.');
   for (const { id, path, type } of entries) {
-    if (type === 'blob' && isSubmoduleList(path)) await checkSubmoduleList(repository, id);
+    if (type === 'blob' && isGitmodulesName(path)) await checkGitmodulesBlob(repository, id);
   }
   const { stdout } = await repository.run({ args: ['mktree', '-z'], stdin: Buffer.from(lines.join('')) });
   return parseObjectIds(stdout, 1)[0]!;
@@ -124,7 +127,7 @@ export async function writeTag(
 ): Promise<ObjectId> {
   const { name, email, date } = formatIdentity(tag.tagger);
 
-  if (/[\u0000-\u001f]/.test(tag.name)) throw invalid('The name of the tag is invalid.');
+  if (/[\u0000-\u001f]/.test(tag.name)) throw invalidGitArgument('The name of the tag is invalid.');
   const headers = `object ${objectId(tag.target)}\ntype ${tag.type}\ntag ${tag.name}\ntagger ${name} <${email}> ${date}\n`;
   const stdin = Buffer.from(`${headers}\n${removeNul(tag.message)}`);
   const { stdout } = await repository.run({ args: ['hash-object', '-t', 'tag', '-w', '--stdin'], stdin });
@@ -144,7 +147,7 @@ async function writeContentFile(
     return content.length;
   }
   let size = 0;
-  const meter = new Meter(
+  const meter = new ProcessOutputMeter(
     bytesLeft,
     () => undefined,
     () => meter.destroy(tooLarge()),
@@ -161,7 +164,7 @@ function identityVariables(role: 'AUTHOR' | 'COMMITTER', identity: Identity): Re
 
 function formatIdentity({ name, email, at, offsetMinutes = 0 }: Identity) {
   const seconds = Math.max(0, Math.floor(at.getTime() / 1000));
-  if (!Number.isSafeInteger(seconds)) throw invalid('The date of a commit is invalid.');
+  if (!Number.isSafeInteger(seconds)) throw invalidGitArgument('The date of a commit is invalid.');
   const minutes = Math.min(Math.abs(Math.trunc(offsetMinutes)), 14 * 60);
   const zone = `${String(Math.floor(minutes / 60)).padStart(2, '0')}${String(minutes % 60).padStart(2, '0')}`;
   const date = `${seconds} ${offsetMinutes < 0 ? '-' : '+'}${zone}`;

@@ -144,7 +144,7 @@ export interface EnvironmentRequest {
 }
 
 /** Builds the whole environment of one git process. */
-export function createEnvironment(request: EnvironmentRequest, limits: ServerLimits): Record<string, string> {
+export function createGitEnvironment(request: EnvironmentRequest, limits: ServerLimits): Record<string, string> {
   const environment: Record<string, string> = { ...FIXED };
   const config: (readonly [string, string])[] = [...CONFIG, ['receive.maxInputSize', String(limits.pushBytes)]];
   if (request.gitDirectory !== undefined) {
@@ -167,6 +167,6 @@ export function createEnvironment(request: EnvironmentRequest, limits: ServerLim
 const PROTOCOL = /^[a-z0-9=:.-]{1,200}$/;
 
 /** Returns `GIT_PROTOCOL` for a `Git-Protocol` header, and nothing for a header that is malformed. */
-export function protocolVariable(header: string | undefined): Record<string, string> {
+export function gitProtocolVariable(header: string | undefined): Record<string, string> {
   return header !== undefined && PROTOCOL.test(header) ? { GIT_PROTOCOL: header } : {};
 }

@@ -1,5 +1,5 @@
-import { errorOf } from './git-error';
-import { versionProblem } from './version';
+import { gitErrorOfExit } from './git-error';
+import { gitVersionProblem } from './version';
 
 describe('an error of git', () => {
   it.each([
@@ -22,22 +22,22 @@ describe('an error of git', () => {
     ['prlimit: failed to execute setpriv: No such file or directory', 'not installed'],
     ['something else', 'failed'],
   ])('%j is %s', (stderr, reason) => {
-    expect(errorOf(`${stderr}\n`, 128, null)).toMatchObject({ reason, stderr: `${stderr}\n` });
+    expect(gitErrorOfExit(`${stderr}\n`, 128, null)).toMatchObject({ reason, stderr: `${stderr}\n` });
   });
 
   it('is found in no time, whatever a server writes', () => {
     const before = process.cpuUsage();
-    errorOf("repository '".repeat(5400), 128, null);
-    errorOf("transport '".repeat(5900), 128, null);
+    gitErrorOfExit("repository '".repeat(5400), 128, null);
+    gitErrorOfExit("transport '".repeat(5900), 128, null);
     expect(process.cpuUsage(before).user).toBeLessThan(100_000);
   });
 
   it('of a limit of the kernel is told by the signal', () => {
-    expect([errorOf('', null, 'SIGXCPU').reason, errorOf('', null, 'SIGXFSZ').reason]).toEqual([
+    expect([gitErrorOfExit('', null, 'SIGXCPU').reason, gitErrorOfExit('', null, 'SIGXFSZ').reason]).toEqual([
       'timed out',
       'too large',
     ]);
-    expect(errorOf('', null, 'SIGSEGV').message).toBe('git ended with SIGSEGV.');
+    expect(gitErrorOfExit('', null, 'SIGSEGV').message).toBe('git ended with SIGSEGV.');
   });
 });
 
@@ -48,10 +48,10 @@ describe('a version of git', () => {
     'git version 2.51.0 (Apple Git-1)',
     'git version 3.0.0-rc1',
   ])('%j is new enough', (text) => {
-    expect(versionProblem(text)).toBeNull();
+    expect(gitVersionProblem(text)).toBeNull();
   });
   it('that is too old is named', () => {
-    expect(versionProblem('git version 2.38.1')).toBe('git 2.38 is too old: 2.39 or newer is needed.');
-    expect(versionProblem('')).toBe('The program git does not tell its version.');
+    expect(gitVersionProblem('git version 2.38.1')).toBe('git 2.38 is too old: 2.39 or newer is needed.');
+    expect(gitVersionProblem('')).toBe('The program git does not tell its version.');
   });
 });

@@ -89,7 +89,7 @@ const PATTERNS: readonly (readonly [RegExp, GitReason, string])[] = [
 ];
 
 /** Makes a typed error of the exit of git. `stderr` is the output of git in the C locale. */
-export function errorOf(stderr: string, code: number | null, signal: NodeJS.Signals | null): GitError {
+export function gitErrorOfExit(stderr: string, code: number | null, signal: NodeJS.Signals | null): GitError {
   if (signal === 'SIGXCPU') return new GitError('timed out', 'git reached its limit of processor time.', stderr);
   if (signal === 'SIGXFSZ') return new GitError('too large', 'git reached its size limit.', stderr);
   const match = PATTERNS.find(([pattern]) => pattern.test(stderr));
@@ -98,6 +98,6 @@ export function errorOf(stderr: string, code: number | null, signal: NodeJS.Sign
 }
 
 /** Makes an error for an argument that never reaches git. */
-export function invalid(message: string): GitError {
+export function invalidGitArgument(message: string): GitError {
   return new GitError('invalid', message);
 }

@@ -1,9 +1,9 @@
 import { existsSync } from 'node:fs';
 import { Readable } from 'node:stream';
 import { currentWaiter } from '@rookery/platform';
-import { createEnvironment } from './environment';
+import { createGitEnvironment } from './environment';
 import type { EnvironmentRequest, ServerLimits } from './environment';
-import { GitError, invalid } from './git-error';
+import { GitError, invalidGitArgument } from './git-error';
 import { GitRun } from './git-run';
 import type { GitCommand, GitOutput, Lane, ProcessLimits, RunningGit } from './git-run';
 import { GitStarter } from './git-starter';
@@ -114,7 +114,7 @@ export class GitProcesses {
   ): Promise<StartedGit> {
     const [program, ...rest] = [...limitProgramArguments(limits, followsParent), 'git', ...args];
     const cwd = request.gitDirectory ?? '/';
-    const env = createEnvironment(request, this.options);
+    const env = createGitEnvironment(request, this.options);
     try {
       return await this.starter.start({ program: program!, args: rest, cwd, env, hasInput });
     } catch (error) {
@@ -129,7 +129,7 @@ function slotCallerOf({ signal }: GitCommand) {
 
 function toStartError(error: NodeJS.ErrnoException, folder: string): GitError {
   const said = [error.message, { cause: error }] as const;
-  if (error.code === 'E2BIG') return invalid('The command is too long.');
+  if (error.code === 'E2BIG') return invalidGitArgument('The command is too long.');
   if (error.code !== 'ENOENT') return new GitError('failed', 'git cannot be started.', ...said);
   if (!existsSync(folder)) return new GitError('no repository', 'The repository does not exist.', ...said);
   return new GitError('not installed', 'git needs prlimit and setpriv of util-linux.', ...said);

@@ -1,9 +1,9 @@
 import type { Readable, Writable } from 'node:stream';
 import { copyInBatches } from './batched-output';
 import type { EnvironmentRequest } from './environment';
-import { GitError, errorOf } from './git-error';
+import { GitError, gitErrorOfExit } from './git-error';
 import type { StartedGit } from './git-starter';
-import { Meter } from './meter';
+import { ProcessOutputMeter } from './meter';
 
 /** Limits of one process. Units: milliseconds and bytes. */
 export interface ProcessLimits {
@@ -65,7 +65,7 @@ const INPUT_GRACE_MS = 5000;
 
 /** Watches one process: limits, abort and the end. */
 export class GitRun implements RunningGit {
-  readonly stdout: Meter;
+  readonly stdout: ProcessOutputMeter;
   readonly stdin: Writable | null;
   readonly ended: Promise<{ readonly code: number; readonly stderr: string }>;
   private readonly stopCopying: () => void;
@@ -81,7 +81,7 @@ export class GitRun implements RunningGit {
     free: () => void,
   ) {
     const tooLarge = () => this.kill(new GitError('too large', `git wrote more than ${limits.outputBytes} bytes.`));
-    this.stdout = new Meter(limits.outputBytes, () => this.restartIdleTimer(), tooLarge);
+    this.stdout = new ProcessOutputMeter(limits.outputBytes, () => this.restartIdleTimer(), tooLarge);
     this.stdin = child.stdin;
     this.endsWithInput = command.endsWithInput === true;
     this.stopCopying = copyInBatches(child.stdout, this.stdout);
@@ -136,7 +136,7 @@ export class GitRun implements RunningGit {
       if (this.killed) throw this.killed.reason;
       const isTolerated = code !== null && command.tolerates?.test(stderr) === true;
       if (code === null || !(isTolerated || (command.accepts ?? [0]).includes(code)))
-        throw errorOf(stderr, code, signal);
+        throw gitErrorOfExit(stderr, code, signal);
       this.stdout.end();
       return { code, stderr };
     } catch (error) {

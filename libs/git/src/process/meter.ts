@@ -2,7 +2,7 @@ import { Transform } from 'node:stream';
 import type { TransformCallback } from 'node:stream';
 
 /** Passes bytes on, reports progress, and stops at a limit. Units: bytes. */
-export class Meter extends Transform {
+export class ProcessOutputMeter extends Transform {
   private passed = 0;
 
   constructor(

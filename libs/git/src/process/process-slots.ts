@@ -29,7 +29,7 @@ const INSIDE = 4;
  * Returns the limits of each lane. The arguments are the configured maximum numbers of concurrent commands and
  * transports.
  */
-export function slotLimits(
+export function gitProcessSlotLimits(
   commands: number,
   transports: number,
 ): { command: SlotLimits; transport: SlotLimits; inside: SlotLimits } {

@@ -9,7 +9,7 @@ const MINIMUM: readonly [number, number] = [2, 39];
 export async function gitProblem(processes: GitProcesses): Promise<string | null> {
   try {
     const { stdout } = await processes.run({ args: ['version'], limits: { ms: 1500 } });
-    return versionProblem(stdout.toString());
+    return gitVersionProblem(stdout.toString());
   } catch (error) {
     if (!(error instanceof GitError)) throw error;
     return error.reason === 'not installed'
@@ -19,7 +19,7 @@ export async function gitProblem(processes: GitProcesses): Promise<string | null
 }
 
 /** Compares the output of `git version` with the minimum. */
-export function versionProblem(output: string): string | null {
+export function gitVersionProblem(output: string): string | null {
   const match = /^git version (\d+)\.(\d+)/.exec(output);
   if (!match) return 'The program git does not tell its version.';
   const [major, minor] = [Number(match[1]), Number(match[2])];

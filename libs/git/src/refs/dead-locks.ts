@@ -11,7 +11,7 @@ const SHARED = ['packed-refs.lock', 'HEAD.lock'];
  * Removes locks of these refs that killed processes left: git never does, so no process could change the ref again.
  * Returns their number. Errors: those of the file system.
  */
-export async function removeDeadLocks(repository: Repository, refs: readonly string[]): Promise<number> {
+export async function removeStaleRefLocks(repository: Repository, refs: readonly string[]): Promise<number> {
   let count = 0;
   for (const name of [...SHARED, ...refs.map((ref) => `${refName(ref)}.lock`)]) {
     const file = join(repository.directory, name);

@@ -1,4 +1,4 @@
-import { invalid } from '../process/git-error';
+import { invalidGitArgument } from '../process/git-error';
 import type { ObjectId } from '../names/object-id';
 import type { ObjectType } from '../repository/object-reader';
 import type { RefName } from '../names/ref-name';
@@ -27,7 +27,7 @@ export function parseRefs(output: Buffer): Ref[] {
 
 function parseRef(line: string): Ref {
   const fields = line.split('\0');
-  if (fields.length !== FIELDS) throw invalid('The output of for-each-ref is malformed.');
+  if (fields.length !== FIELDS) throw invalidGitArgument('The output of for-each-ref is malformed.');
   const [name, id, type, peeledId, peeledType, date] = fields as [string, string, string, string, string, string];
   return {
     name: name as RefName,

@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { GitError, invalid } from '../process/git-error';
+import { GitError, invalidGitArgument } from '../process/git-error';
 import { NO_OBJECT, isObjectId } from '../names/object-id';
 import type { ObjectId } from '../names/object-id';
 import type { Repository } from '../repository/repository';
@@ -109,7 +109,7 @@ export async function readHead(repository: Repository): Promise<RefName> {
 
 /** Lets `HEAD` name a branch, which becomes the default one of clones. */
 export async function setHead(repository: Repository, branch: string): Promise<void> {
-  if (!branch.startsWith('refs/heads/')) throw invalid('HEAD names a branch.');
+  if (!branch.startsWith('refs/heads/')) throw invalidGitArgument('HEAD names a branch.');
   await repository.run({ args: ['symbolic-ref', 'HEAD', refName(branch)] });
 }
 

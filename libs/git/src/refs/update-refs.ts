@@ -1,10 +1,10 @@
-import { GitError, invalid } from '../process/git-error';
+import { GitError, invalidGitArgument } from '../process/git-error';
 import { REF_LOCK_MS } from '../process/git-processes';
 import { NO_OBJECT, isObjectId } from '../names/object-id';
 import type { ObjectId } from '../names/object-id';
 import type { Repository } from '../repository/repository';
 import { refName } from '../names/ref-name';
-import { removeDeadLocks } from './dead-locks';
+import { removeStaleRefLocks } from './dead-locks';
 import { readRefs } from './refs';
 
 /** Change of a ref by compare-and-swap. `NO_OBJECT` as the old id demands that the ref is new, as the new id deletes it. */
@@ -46,7 +46,7 @@ export async function updateRefs(
   options: { readonly atomic: boolean },
 ): Promise<RefOutcome[]> {
   // git refuses this for hooks: the objects may go again, and the refs would stay.
-  if (repository.quarantine) throw invalid('Refs do not move to objects in quarantine.');
+  if (repository.quarantine) throw invalidGitArgument('Refs do not move to objects in quarantine.');
   checkRefUpdates(updates);
   if (updates.length === 0) return [];
   const failure = await runRefTransaction(repository, updates);
@@ -69,12 +69,12 @@ export async function updateRefs(
 }
 
 function checkRefUpdates(updates: readonly RefUpdate[]): void {
-  if (updates.length > MAX_UPDATES) throw invalid(`At most ${MAX_UPDATES} refs move at a time.`);
-  if (new Set(updates.map(({ ref }) => ref)).size < updates.length) throw invalid('A ref is updated twice.');
+  if (updates.length > MAX_UPDATES) throw invalidGitArgument(`At most ${MAX_UPDATES} refs move at a time.`);
+  if (new Set(updates.map(({ ref }) => ref)).size < updates.length) throw invalidGitArgument('A ref is updated twice.');
   for (const { ref, oldId, newId } of updates) {
-    if (refName(ref) === 'HEAD') throw invalid('HEAD is not moved as a ref.');
-    if (!isObjectId(oldId) || !isObjectId(newId)) throw invalid('Old and new ids are full object ids.');
-    if (oldId === NO_OBJECT && newId === NO_OBJECT) throw invalid('An update changes its ref.');
+    if (refName(ref) === 'HEAD') throw invalidGitArgument('HEAD is not moved as a ref.');
+    if (!isObjectId(oldId) || !isObjectId(newId)) throw invalidGitArgument('Old and new ids are full object ids.');
+    if (oldId === NO_OBJECT && newId === NO_OBJECT) throw invalidGitArgument('An update changes its ref.');
   }
 }
 
@@ -83,7 +83,7 @@ async function runRefTransaction(repository: Repository, updates: readonly RefUp
   const failure = await runRefTransactionOnce(repository, updates);
   if (failure === null || !LOCKED.test(failure)) return failure;
   const refs = updates.map(({ ref }) => ref);
-  return (await removeDeadLocks(repository, refs)) === 0 ? failure : runRefTransactionOnce(repository, updates);
+  return (await removeStaleRefLocks(repository, refs)) === 0 ? failure : runRefTransactionOnce(repository, updates);
 }
 
 async function runRefTransactionOnce(repository: Repository, updates: readonly RefUpdate[]): Promise<string | null> {

@@ -8,7 +8,7 @@ const DRIVER = /^(filter|merge)\.([^]+)\.(?:smudge|process|required|driver)$/;
  * fixed configuration cannot override them; attributes of pushed files can select them. Rookery configures none, but a
  * restored folder may.
  */
-export async function withoutDrivers(repository: Repository): Promise<GitConfig> {
+export async function configDisablingDrivers(repository: Repository): Promise<GitConfig> {
   const { stdout } = await repository.run({ args: ['config', '--list', '--name-only', '-z'] });
   const matches = stdout
     .toString()

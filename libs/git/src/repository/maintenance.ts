@@ -17,14 +17,14 @@ export interface ObjectCounts {
 const MAINTAINED = 'maintained';
 
 /** Changes since the last maintenance that make reads slow: commits outside of the graph, refs in files of their own. */
-export interface Unmaintained {
+export interface MaintenanceBacklog {
   /** Bytes of packs that are newer than the last maintenance. */
   readonly packBytes: number;
   readonly looseRefs: number;
 }
 
 /** Measures what the next maintenance would improve, in addition to the objects of `countObjects`. */
-export async function countUnmaintained({ directory }: Repository): Promise<Unmaintained> {
+export async function measureMaintenanceBacklog({ directory }: Repository): Promise<MaintenanceBacklog> {
   const last = (await statOrNull(join(directory, MAINTAINED)))?.mtimeMs ?? 0;
   const packs = join(directory, 'objects/pack');
   const names = (await fileNamesBelow(packs)).filter((name) => name.endsWith('.pack'));

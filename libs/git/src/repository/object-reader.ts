@@ -1,4 +1,4 @@
-import { GitBusy, GitError, errorOf } from '../process/git-error';
+import { GitBusy, GitError, gitErrorOfExit } from '../process/git-error';
 import type { StartedGit } from '../process/git-starter';
 
 export type ObjectType = 'blob' | 'tree' | 'commit' | 'tag';
@@ -127,7 +127,7 @@ export class ObjectReader {
       if (child === this.child) this.readChunk(chunk);
     });
     void child.closed.then(({ code, signal, stderr }) => {
-      if (child === this.child) this.replaceProcess(() => errorOf(stderr, code, signal));
+      if (child === this.child) this.replaceProcess(() => gitErrorOfExit(stderr, code, signal));
     });
     this.sendOpenRequests();
   }

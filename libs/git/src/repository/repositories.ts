@@ -2,7 +2,7 @@ import { createHash, randomBytes } from 'node:crypto';
 import { access, mkdir, mkdtemp, open, readdir, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { invalid } from '../process/git-error';
+import { invalidGitArgument } from '../process/git-error';
 import { refName } from '../names/ref-name';
 import { Repository } from './repository';
 import type { GitTools, RepositoryAddress } from './repository';
@@ -34,7 +34,7 @@ const OWN_CONFIG = `[core]
 const SCRATCH = 'rookery-scratch-';
 
 /** Makes the path of a repository, which renames and moves of its project do not change. */
-export function hashedPath(projectId: number): string {
+export function hashedRepositoryPath(projectId: number): string {
   const hash = createHash('sha256').update(String(projectId)).digest('hex');
   return `@hashed/${hash.slice(0, 2)}/${hash.slice(2, 4)}/${hash}.git`;
 }
@@ -53,8 +53,8 @@ export class Repositories {
   /** Opens a repository without touching the disk. Errors: GitError `invalid` for an unknown storage or odd path. */
   open(address: RepositoryAddress): Repository {
     const folder = this.storages.get(address.storage);
-    if (folder === undefined) throw invalid('The repository storage is not configured.');
-    if (!HASHED.test(address.path)) throw invalid('The path of the repository is invalid.');
+    if (folder === undefined) throw invalidGitArgument('The repository storage is not configured.');
+    if (!HASHED.test(address.path)) throw invalidGitArgument('The path of the repository is invalid.');
     return new Repository(address, join(folder, address.path), this.tools);
   }
 
@@ -99,7 +99,7 @@ export class Repositories {
    */
   async sweep(storage: string, olderThanMs: number): Promise<number> {
     const root = this.storages.get(storage);
-    if (root === undefined) throw invalid('The repository storage is not configured.');
+    if (root === undefined) throw invalidGitArgument('The repository storage is not configured.');
     let count = 0;
     for (const first of await listNames(join(root, '@hashed'))) {
       for (const second of await listNames(join(root, '@hashed', first))) {

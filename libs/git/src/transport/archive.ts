@@ -1,9 +1,9 @@
-import { invalid } from '../process/git-error';
+import { invalidGitArgument } from '../process/git-error';
 import type { RunningGit } from '../process/git-run';
 import { objectId } from '../names/object-id';
 import type { ObjectId } from '../names/object-id';
-import { hasPathForm, treePath } from '../names/tree-path';
-import { withoutDrivers } from '../repository/drivers';
+import { isTreePath, requireTreePath } from '../names/tree-path';
+import { configDisablingDrivers } from '../repository/drivers';
 import type { Repository } from '../repository/repository';
 
 export type ArchiveFormat = 'tar' | 'tar.gz' | 'tar.bz2' | 'zip';
@@ -28,14 +28,14 @@ export function openArchive(
     readonly signal?: AbortSignal;
   },
 ): Promise<RunningGit> {
-  if (!FORMATS.includes(archive.format)) throw invalid('The format of the archive is unknown.');
-  if (!hasPathForm(archive.prefix)) throw invalid('The folder of the archive is invalid.');
-  const paths = (archive.paths ?? []).map((path) => `:(literal)${treePath(path)}`);
-  const without = (archive.without ?? []).map((path) => `:(exclude,literal)${treePath(path)}`);
+  if (!FORMATS.includes(archive.format)) throw invalidGitArgument('The format of the archive is unknown.');
+  if (!isTreePath(archive.prefix)) throw invalidGitArgument('The folder of the archive is invalid.');
+  const paths = (archive.paths ?? []).map((path) => `:(literal)${requireTreePath(path)}`);
+  const without = (archive.without ?? []).map((path) => `:(exclude,literal)${requireTreePath(path)}`);
   const options = [`--format=${archive.format}`, `--prefix=${archive.prefix}/`];
   const args = ['archive', ...options, objectId(archive.commit), '--', ...paths, ...without];
   const { signal } = archive;
-  return withoutDrivers(repository).then((config) =>
+  return configDisablingDrivers(repository).then((config) =>
     repository.open({ args, variables: MAGIC_PATHS, config, lane: 'transport', limits: { ms: ARCHIVE_MS }, signal }),
   );
 }

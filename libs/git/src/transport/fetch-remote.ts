@@ -2,7 +2,7 @@ import { existsSync, readdirSync, statSync } from 'node:fs';
 import { isIP } from 'node:net';
 import { join } from 'node:path';
 import type { GitConfig } from '../process/environment';
-import { GitError, invalid } from '../process/git-error';
+import { GitError, invalidGitArgument } from '../process/git-error';
 import type { Repository } from '../repository/repository';
 import { withAuthorization } from './authorization';
 
@@ -94,12 +94,12 @@ function hasPackAtLimit(repository: Repository, { maxBytes }: RemoteFetch): bool
 function checkedUrl({ url: text, mayUseHttp, addresses }: RemoteFetch): URL {
   const url = URL.canParse(text) && !UNFIT.test(text) ? new URL(text) : null;
   const isAllowed = url?.protocol === 'https:' || (mayUseHttp === true && url?.protocol === 'http:');
-  if (!url || !isAllowed) throw invalid('The address of the repository is not one of https.');
-  if (url.username !== '' || url.password !== '') throw invalid('The address holds credentials.');
-  if (url.search !== '' || url.hash !== '') throw invalid('The address of the repository has a query.');
-  if (!HOST.test(url.hostname)) throw invalid('The name of the server is invalid.');
+  if (!url || !isAllowed) throw invalidGitArgument('The address of the repository is not one of https.');
+  if (url.username !== '' || url.password !== '') throw invalidGitArgument('The address holds credentials.');
+  if (url.search !== '' || url.hash !== '') throw invalidGitArgument('The address of the repository has a query.');
+  if (!HOST.test(url.hostname)) throw invalidGitArgument('The name of the server is invalid.');
   if (addresses.length === 0 || !addresses.every((address) => isIP(address) > 0)) {
-    throw invalid('The server has no address that may be asked.');
+    throw invalidGitArgument('The server has no address that may be asked.');
   }
   return url;
 }

@@ -1,11 +1,11 @@
 import { pipeline } from 'node:stream';
 import type { Readable } from 'node:stream';
-import { protocolVariable, SHOWN_TO_IMPORTS } from '../process/environment';
-import { invalid } from '../process/git-error';
+import { gitProtocolVariable, SHOWN_TO_IMPORTS } from '../process/environment';
+import { invalidGitArgument } from '../process/git-error';
 import type { RunningGit } from '../process/git-run';
 import type { Repository } from '../repository/repository';
-import { PushCommands } from './push-commands';
-import { PushReport } from './push-report';
+import { PushCommandsCheck } from './push-commands';
+import { PushReportPathRedactor } from './push-report';
 import type { PushTicket } from './push-hooks';
 
 export type PackService = 'git-upload-pack' | 'git-receive-pack';
@@ -35,7 +35,7 @@ export async function openAdvertisement(
   const program = service.slice('git-'.length);
   // No client asks for version 2 to push, and receive-pack does not speak it.
   const protocol = service === 'git-upload-pack' ? request.protocol : undefined;
-  const variables = protocolVariable(protocol);
+  const variables = gitProtocolVariable(protocol);
   const running = await repository.open({
     args: [program, '--stateless-rpc', '--http-backend-info-refs', repository.directory],
     variables,
@@ -54,7 +54,7 @@ export async function openAdvertisement(
 export function uploadPack(repository: Repository, request: PackRequest): Promise<RunningGit> {
   return repository.open({
     args: ['upload-pack', '--stateless-rpc', '--strict', `--timeout=${CLIENT_SECONDS}`, repository.directory],
-    variables: protocolVariable(request.protocol),
+    variables: gitProtocolVariable(request.protocol),
     lane: 'transport',
     stdin: request.input,
     tolerates: END_OF_ROUND,
@@ -90,7 +90,7 @@ export async function receivePack(
     endsWithInput: true,
     signal: request.signal,
   });
-  const report = new PushReport(repository.directory);
+  const report = new PushReportPathRedactor(repository.directory);
   // The error of either stream ends the other one; `ended` rejects with the reason, also if the caller reads nothing.
   report.on('error', () => undefined);
   pipeline(running.stdout, report, () => undefined);
@@ -98,13 +98,13 @@ export async function receivePack(
 }
 
 /** The input stays open if the commands are refused, so that the service can answer over its connection. */
-function readPushCommands(input: Readable): PushCommands {
-  const commands = new PushCommands();
+function readPushCommands(input: Readable): PushCommandsCheck {
+  const commands = new PushCommandsCheck();
   // The process gets the error when it starts; until then an error must not end the process of the service.
   commands.on('error', () => undefined);
   input.once('error', (error) => commands.destroy(error));
   input.once('close', () => {
-    if (!input.readableEnded) commands.destroy(invalid('The push ended too early.'));
+    if (!input.readableEnded) commands.destroy(invalidGitArgument('The push ended too early.'));
   });
   commands.once('close', () => input.unpipe(commands));
   return input.pipe(commands);

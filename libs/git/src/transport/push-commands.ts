@@ -1,6 +1,6 @@
 import { Transform } from 'node:stream';
 import type { TransformCallback } from 'node:stream';
-import { GitError, invalid } from '../process/git-error';
+import { GitError, invalidGitArgument } from '../process/git-error';
 
 /** Largest list of ref updates of a push, as in the hooks. Units: bytes. */
 export const MAX_COMMANDS_BYTES = 8 * 1024 * 1024;
@@ -14,7 +14,7 @@ const CERTIFICATE = 'push-cert';
  * starts a program to verify it.
  * Errors: GitError `invalid`, `too large`.
  */
-export class PushCommands extends Transform {
+export class PushCommandsCheck extends Transform {
   private rest: Buffer = Buffer.alloc(0);
   private total = 0;
   private isListed = false;
@@ -47,7 +47,7 @@ export class PushCommands extends Transform {
       }
       if (this.rest.length < from) return at;
       const digits = this.rest.toString('latin1', at, from);
-      if (!HEX.test(digits)) throw invalid('The push is malformed.');
+      if (!HEX.test(digits)) throw invalidGitArgument('The push is malformed.');
       const length = parseInt(digits, 16);
       if (length === 0) {
         this.isListed = true;
@@ -56,7 +56,7 @@ export class PushCommands extends Transform {
       const end = at + Math.max(length, LENGTH_DIGITS);
       if (this.rest.length < end) return at;
       if (this.rest.toString('latin1', from, from + CERTIFICATE.length) === CERTIFICATE) {
-        throw invalid('Signed pushes are not supported.');
+        throw invalidGitArgument('Signed pushes are not supported.');
       }
       at = end;
     }

@@ -3,7 +3,7 @@ import type { Repository } from '../repository/repository';
 import { withAuthorization } from './authorization';
 
 /** Push to one of our own services. */
-export interface InsidePush {
+export interface InternalServicePush {
   /** Address of the repository, of our own configuration and without credentials. */
   readonly url: string;
   /** Value of the `Authorization` header. */
@@ -25,7 +25,7 @@ const CHUNK = 500;
  * are never moved backwards.
  * Errors: GitError, `remote` if the receiver refuses.
  */
-export async function pushInside(repository: Repository, push: InsidePush): Promise<void> {
+export async function pushToInternalService(repository: Repository, push: InternalServicePush): Promise<void> {
   const deadline = Date.now() + push.maxMs;
   for (let first = 0; first < push.refs.length; first += CHUNK) {
     const refspecs = push.refs

@@ -8,7 +8,7 @@ const MESSAGES = 2;
  * Passes on the answer of receive-pack, with messages for the terminal that do not name the folder of the repository:
  * git gives the full path of a lock file that another push holds. Messages are packets of the second band.
  */
-export class PushReport extends Transform {
+export class PushReportPathRedactor extends Transform {
   private rest: Buffer = Buffer.alloc(0);
   private readonly folder: string;
 

@@ -1,13 +1,13 @@
-import { listChanges, readHunks, readPatches, readPatchId } from '../../src/history/diffs';
+import { listChangesWithLineCounts, readHunks, readPatches, readPatchId } from '../../src/history/diffs';
 import type { PatchQuery } from '../../src/history/diffs';
 import {
   blameFile,
   countCommits,
-  countDifference,
+  countDivergingCommits,
   listCommits,
   listContributors,
   readCommits,
-  readLineCounts,
+  readCommitLineCounts,
 } from '../../src/history/history';
 import type { ObjectId } from '../../src/names/object-id';
 import { listTree, readTree } from '../../src/objects/trees';
@@ -41,7 +41,7 @@ describe('lists of commits', () => {
     expect(await titles({ since: 1_700_000_001 })).toEqual([]);
     expect(await titles({ from: 'all refs' })).toHaveLength(5);
     expect(await countCommits(repository, { from, max: 3 })).toBe(3);
-    expect(await countDifference(repository, ids[1]!, ids[4]!, 100)).toEqual({ left: 0, right: 3 });
+    expect(await countDivergingCommits(repository, ids[1]!, ids[4]!, 100)).toEqual({ left: 0, right: 3 });
     await expect(listCommits(repository, { from: ['a'.repeat(40) as ObjectId], ...PAGE })).rejects.toMatchObject({
       reason: 'not found',
     });
@@ -114,15 +114,15 @@ describe('numbers of lines', () => {
     const merged = { a: 'one\nnew\n', b: 'b\n', bin: Buffer.from([0]) };
     const merge = commit(repository, merged, { parents: [main, side] });
     const empty = commit(repository, merged, { message: 'nothing' });
-    const counts = await readLineCounts(repository, [empty, merge, main, root, merge]);
+    const counts = await readCommitLineCounts(repository, [empty, merge, main, root, merge]);
     expect(Object.fromEntries(counts)).toEqual({
       [root]: { additions: 2, deletions: 0 },
       [main]: { additions: 1, deletions: 1 },
       [merge]: { additions: 1, deletions: 0 },
       [empty]: { additions: 0, deletions: 0 },
     });
-    expect(await readLineCounts(repository, [])).toEqual(new Map());
-    await expect(readLineCounts(repository, ['a'.repeat(40) as ObjectId])).rejects.toMatchObject({
+    expect(await readCommitLineCounts(repository, [])).toEqual(new Map());
+    await expect(readCommitLineCounts(repository, ['a'.repeat(40) as ObjectId])).rejects.toMatchObject({
       reason: 'not found',
     });
   });
@@ -151,7 +151,7 @@ describe('patches of files', () => {
     };
     const newId = commit(repository, { ...after, bin: Buffer.from([0, 2]), empty: '' });
     const found = await read(repository, { oldId, newId, maxFileBytes: 100_000 });
-    const changes = await listChanges(repository, { oldId, newId });
+    const changes = await listChangesWithLineCounts(repository, { oldId, newId });
     expect(found.map(([path]) => path)).toEqual(changes.map(({ newPath }) => newPath));
     const patchOf = (path: string) => found.find(([name]) => name === path)![2]!;
     for (const name of names) {
@@ -196,7 +196,7 @@ describe('patches of files', () => {
     expect(await first(2)).toHaveLength(200);
     expect(paths).toEqual(['f0', 'f1']);
     // The only slot is free again.
-    expect(await listChanges(repository, { oldId: newId, newId })).toEqual([]);
+    expect(await listChangesWithLineCounts(repository, { oldId: newId, newId })).toEqual([]);
     single.close();
   });
 
@@ -243,7 +243,7 @@ describe('changes of files', () => {
       bin: Buffer.from([0, 2]),
       added: '',
     });
-    const changes = await listChanges(repository, { oldId, newId });
+    const changes = await listChangesWithLineCounts(repository, { oldId, newId });
     expect(
       changes
         .filter(({ status }) => status === 'modified')
@@ -263,9 +263,9 @@ describe('changes of files', () => {
       added: 0,
     });
     expect(changes.find(({ newPath }) => newPath === '-dash')).toMatchObject({ added: 2, deleted: 1 });
-    expect(await listChanges(repository, { oldId, newId, paths: [':(glob)*'] })).toHaveLength(1);
-    expect(await listChanges(repository, { oldId: null, newId: oldId })).toHaveLength(ODD.length + 2);
-    expect(await listChanges(repository, { oldId, newId: oldId })).toEqual([]);
+    expect(await listChangesWithLineCounts(repository, { oldId, newId, paths: [':(glob)*'] })).toHaveLength(1);
+    expect(await listChangesWithLineCounts(repository, { oldId: null, newId: oldId })).toHaveLength(ODD.length + 2);
+    expect(await listChangesWithLineCounts(repository, { oldId, newId: oldId })).toEqual([]);
   });
 });
 

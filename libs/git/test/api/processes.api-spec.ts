@@ -12,7 +12,7 @@ import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
 import { PassThrough, Readable } from 'node:stream';
 import { blameFile } from '../../src/history/history';
-import { listChanges } from '../../src/history/diffs';
+import { listChangesWithLineCounts } from '../../src/history/diffs';
 import { NO_OBJECT } from '../../src/names/object-id';
 import type { ObjectId } from '../../src/names/object-id';
 import { readObject } from '../../src/objects/objects';
@@ -20,7 +20,7 @@ import { gitProblem } from '../../src/process/version';
 import { updateRefs } from '../../src/refs/update-refs';
 import { refName } from '../../src/names/ref-name';
 import type { Repository } from '../../src/repository/repository';
-import { mergeTrees } from '../../src/history/merges';
+import { mergeCommitsToTree } from '../../src/history/merges';
 import { openArchive } from '../../src/transport/archive';
 import { openAdvertisement, receivePack, uploadPack } from '../../src/transport/pack-services';
 import { commit, git, TestGit, until } from '../support/repository';
@@ -169,7 +169,9 @@ describe('limits', () => {
     const repository = await small.create();
     const oldId = commit(repository, { bomb: Buffer.alloc(45_000_000), fine: 'fine' });
     const newId = commit(repository, { bomb: Buffer.alloc(46_000_000, 'line\n'), fine: 'fine' });
-    await expect(listChanges(repository, { oldId, newId })).rejects.toMatchObject({ reason: 'too large' });
+    await expect(listChangesWithLineCounts(repository, { oldId, newId })).rejects.toMatchObject({
+      reason: 'too large',
+    });
     expect((await readObject(repository, { rev: newId, path: 'fine' }))?.content.toString()).toBe('fine');
     const written = repository.run({
       args: ['hash-object', '-w', '--stdin'],
@@ -184,7 +186,9 @@ describe('limits', () => {
     const repository = await test.create();
     const newId = commit(repository, { a: 'a' });
     const paths = Array.from({ length: 2000 }, (_, index) => `${index}${'x'.repeat(4000)}`);
-    await expect(listChanges(repository, { oldId: null, newId, paths })).rejects.toMatchObject({ reason: 'invalid' });
+    await expect(listChangesWithLineCounts(repository, { oldId: null, newId, paths })).rejects.toMatchObject({
+      reason: 'invalid',
+    });
     expect(test.processes.slots.command.load).toEqual({ running: 0, waiting: 0 });
   });
 
@@ -270,14 +274,14 @@ describe('the environment of git', () => {
     open.stdin!.end();
     await open.ended;
 
-    expect(await listChanges(repository, { oldId, newId })).toHaveLength(1);
+    expect(await listChangesWithLineCounts(repository, { oldId, newId })).toHaveLength(1);
     await blameFile(repository, newId, 'a');
     for (const format of ['tar.gz', 'zip'] as const) {
       const archive = await openArchive(repository, { commit: newId, format, prefix: 'p' });
       archive.stdout.resume();
       await archive.ended;
     }
-    expect(await mergeTrees(repository, newId, rival)).toMatchObject({ conflicts: ['a'] });
+    expect(await mergeCommitsToTree(repository, newId, rival)).toMatchObject({ conflicts: ['a'] });
     const advertised = await openAdvertisement(repository, 'git-receive-pack', {});
     advertised.stdout.resume();
     await advertised.ended;

@@ -1,5 +1,5 @@
 import { findBlob } from '../../src/objects/objects';
-import { listSortedTree, readSortedTree } from '../../src/objects/sorted-tree';
+import { readSortedTreeRecursively, readSortedTree } from '../../src/objects/sorted-tree';
 import { findTree, listTree, readEntry } from '../../src/objects/trees';
 import { commit, git, TestGit } from '../support/repository';
 
@@ -14,7 +14,7 @@ it('sorts folders before files, and keeps the order of git', async () => {
   const tree = (await findTree(repository, id, ''))!;
   const all = await listTree(repository, { id, isRecursive: true });
   const expected = ['tree', 'blob'].flatMap((type) => all.filter((entry) => entry.type === type));
-  const listed = await listSortedTree(repository, tree);
+  const listed = await readSortedTreeRecursively(repository, tree);
   expect(listed.readEntries(0)).toEqual(expected.map((entry) => ({ ...entry, size: null })));
   expect(listed.readEntries(3, 5)).toEqual(listed.readEntries(0).slice(3, 5));
   const top = await listTree(repository, { id, isRecursive: false });
@@ -30,10 +30,10 @@ it('continues after each key, also if its entry is gone', async () => {
   const id = commit(repository, Object.fromEntries(NAMES.map((name) => [name, name])));
   const rest = NAMES.filter((name) => name !== 'a/x');
   const without = commit(repository, Object.fromEntries(rest.map((name) => [name, name])));
-  const listed = await listSortedTree(repository, (await findTree(repository, id, ''))!);
+  const listed = await readSortedTreeRecursively(repository, (await findTree(repository, id, ''))!);
   for (let index = 0; index < listed.length; index += 1) expect(listed.indexAfter(listed.keyAt(index))).toBe(index + 1);
   const place = listed.readEntries(0).findIndex(({ path }) => path === 'a/x');
-  const changed = await listSortedTree(repository, (await findTree(repository, without, ''))!);
+  const changed = await readSortedTreeRecursively(repository, (await findTree(repository, without, ''))!);
   expect(changed.readEntries(changed.indexAfter(listed.keyAt(place)))).toEqual(listed.readEntries(place + 1));
 });
 

@@ -1,6 +1,6 @@
 import { existsSync, mkdirSync, readdirSync, utimesSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { hashedPath } from '../../src/repository/repositories';
+import { hashedRepositoryPath } from '../../src/repository/repositories';
 import { readHead, readRef } from '../../src/refs/refs';
 import { objectInfo, readObject } from '../../src/objects/objects';
 import { refName } from '../../src/names/ref-name';
@@ -13,7 +13,7 @@ afterAll(() => test.close());
 describe('a repository', () => {
   it('is named by the hash of its project', () => {
     const hash = '6b86b273ff34fce19d6b804eff5a3f5747ada4eaa22f1d49c01e52ddb7875b4b';
-    expect(hashedPath(1)).toBe(`@hashed/6b/86/${hash}.git`);
+    expect(hashedRepositoryPath(1)).toBe(`@hashed/6b/86/${hash}.git`);
   });
 
   it('is created once by many callers, whole, without hooks', async () => {
@@ -36,9 +36,9 @@ describe('a repository', () => {
     '../x',
     '@hashed/aa/bb/../../../x.git',
     `@hashed/aa/bb/${'c'.repeat(64)}.git`,
-    `${hashedPath(1)}/objects`,
-    `${hashedPath(1)}\n`,
-    `/${hashedPath(1)}`,
+    `${hashedRepositoryPath(1)}/objects`,
+    `${hashedRepositoryPath(1)}\n`,
+    `/${hashedRepositoryPath(1)}`,
   ])('is not opened at %j', (path) => {
     expect(() => test.repositories.open({ storage: 'default', path })).toThrow(
       'The path of the repository is invalid.',
@@ -46,7 +46,9 @@ describe('a repository', () => {
   });
 
   it('is not opened in an unknown storage, nor created with an odd branch', async () => {
-    expect(() => test.repositories.open({ storage: '__proto__', path: hashedPath(1) })).toThrow('not configured');
+    expect(() => test.repositories.open({ storage: '__proto__', path: hashedRepositoryPath(1) })).toThrow(
+      'not configured',
+    );
     for (const defaultBranch of ['', 'a b', '..', 'x\ny', 'a'.repeat(300)])
       await expect(test.repositories.create(test.nextAddress(), { defaultBranch })).rejects.toMatchObject({
         reason: 'invalid',

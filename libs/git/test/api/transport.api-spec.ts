@@ -8,7 +8,7 @@ import { Readable } from 'node:stream';
 import { fetchRemote } from '../../src/transport/fetch-remote';
 import { openArchive } from '../../src/transport/archive';
 import type { ArchiveFormat } from '../../src/transport/archive';
-import { openDiff, openPatches } from '../../src/history/diffs';
+import { openDiff, openEmailPatches } from '../../src/history/diffs';
 import type { RunningGit } from '../../src/process/git-run';
 import { receivePack } from '../../src/transport/pack-services';
 import { PushHooks } from '../../src/transport/push-hooks';
@@ -455,7 +455,7 @@ describe('archives and patches', () => {
     const text = async (running: Promise<RunningGit>) =>
       Buffer.concat(await (await running).stdout.toArray()).toString();
     expect(await text(openDiff(repository, { oldId, newId, maxBytes: 1000 }))).toContain('@@ -1 +1 @@\n-one\n+two\n');
-    expect(await text(openPatches(repository, { from: oldId, to: newId, maxBytes: 10_000 }))).toContain(
+    expect(await text(openEmailPatches(repository, { from: oldId, to: newId, maxBytes: 10_000 }))).toContain(
       'Subject: [PATCH] Change',
     );
     const cut = await openDiff(repository, { oldId, newId, maxBytes: 50 });

@@ -3,7 +3,7 @@ import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { isAncestor, listCommits, mergeBase } from '../../src/history/history';
-import { mergeOver, mergeTrees } from '../../src/history/merges';
+import { mergeTreesOverBase, mergeCommitsToTree } from '../../src/history/merges';
 import { parseTag } from '../../src/history/parse-commit';
 import { EMPTY_TREE, NO_OBJECT } from '../../src/names/object-id';
 import type { ObjectId } from '../../src/names/object-id';
@@ -215,17 +215,17 @@ describe('merges without a working tree', () => {
     const ours = commit(repository, { a: '1\n2\n3\n4\n', b: 'b\n' }, { branch: 'ours', parents: [base] });
     const theirs = commit(repository, { a: '0\n1\n2\n3\n', b: 'b\n' }, { branch: 'theirs', parents: [base] });
     const rival = commit(repository, { a: '1\n2\n3\n5\n', 'dir/b\nc': 'b\n' }, { branch: 'rival', parents: [base] });
-    const clean = await mergeTrees(repository, ours, theirs);
+    const clean = await mergeCommitsToTree(repository, ours, theirs);
     expect(clean.conflicts).toEqual([]);
     expect((await readObject(repository, { rev: clean.tree, path: 'a' }))?.content.toString()).toBe('0\n1\n2\n3\n4\n');
-    const conflict = await mergeTrees(repository, ours, rival);
+    const conflict = await mergeCommitsToTree(repository, ours, rival);
     expect(conflict.conflicts).toEqual(['a']);
     expect(conflict.messages.map(({ type }) => type)).toContain('CONFLICT (contents)');
-    await expect(mergeTrees(repository, ours, 'a'.repeat(40) as ObjectId)).rejects.toMatchObject({
+    await expect(mergeCommitsToTree(repository, ours, 'a'.repeat(40) as ObjectId)).rejects.toMatchObject({
       reason: 'not found',
     });
     const stranger = commit(repository, { z: 'z' }, { branch: 'stranger', parents: [] });
-    await expect(mergeTrees(repository, ours, stranger)).rejects.toMatchObject({ reason: 'conflict' });
+    await expect(mergeCommitsToTree(repository, ours, stranger)).rejects.toMatchObject({ reason: 'conflict' });
     expect([await mergeBase(repository, [ours, theirs, rival]), await mergeBase(repository, [ours, stranger])]).toEqual(
       [base, null],
     );
@@ -244,9 +244,9 @@ describe('merges without a working tree', () => {
     ];
     const text = async (tree: ObjectId, path: string) =>
       (await readObject(repository, { rev: tree, path }))?.content.toString();
-    const picked = await mergeOver(repository, { base: two, ours: one, theirs: three });
+    const picked = await mergeTreesOverBase(repository, { base: two, ours: one, theirs: three });
     expect([await text(picked.tree, 'a'), await text(picked.tree, 'b')]).toEqual(['a\n', 'B\n']);
-    const reverted = await mergeOver(repository, { base: two, ours: three, theirs: one });
+    const reverted = await mergeTreesOverBase(repository, { base: two, ours: three, theirs: one });
     expect([await text(reverted.tree, 'a'), await text(reverted.tree, 'b')]).toEqual(['a\n', 'B\n']);
   });
 });

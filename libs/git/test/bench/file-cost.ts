@@ -6,7 +6,7 @@
 import { spawnSync } from 'node:child_process';
 import { readFileSync, readdirSync, readlinkSync } from 'node:fs';
 import { objectInfo, readObject, resolveCommit } from '../../src/objects/objects';
-import { listSortedTree, readSortedTree } from '../../src/objects/sorted-tree';
+import { readSortedTreeRecursively, readSortedTree } from '../../src/objects/sorted-tree';
 import { findTree, readEntry } from '../../src/objects/trees';
 import type { ObjectId } from '../../src/names/object-id';
 import type { Repository } from '../../src/repository/repository';
@@ -91,7 +91,7 @@ async function benchFileReads(): Promise<void> {
   }
   const root = (await findTree(repository, id, ''))!;
   const before = process.cpuUsage();
-  const all = await listSortedTree(repository, root as ObjectId);
+  const all = await readSortedTreeRecursively(repository, root as ObjectId);
   const listed = process.cpuUsage(before);
   const listMs = ((listed.user + listed.system) / 1000).toFixed(0);
   process.stdout.write(`recursive listing: ${all.length} entries, ${all.bytes} bytes, ${listMs} ms here\n`);

@@ -4,16 +4,16 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { GitProcesses } from '../../src/process/git-processes';
 import type { GitProcessesOptions } from '../../src/process/git-processes';
-import { slotLimits } from '../../src/process/process-slots';
+import { gitProcessSlotLimits } from '../../src/process/process-slots';
 import { ObjectReaders } from '../../src/repository/object-readers';
-import { Repositories, hashedPath } from '../../src/repository/repositories';
+import { Repositories, hashedRepositoryPath } from '../../src/repository/repositories';
 import type { Repository } from '../../src/repository/repository';
 import type { ObjectId } from '../../src/names/object-id';
 
 export const OPTIONS: GitProcessesOptions = {
   pushBytes: 2 ** 31,
   memoryBytes: 2 ** 30,
-  slots: slotLimits(16, 8),
+  slots: gitProcessSlotLimits(16, 8),
 };
 
 /** Folder with storages, git and readers for one spec file. */
@@ -33,7 +33,7 @@ export class TestGit {
 
   nextAddress(): { storage: string; path: string } {
     this.count += 1;
-    return { storage: 'default', path: hashedPath(this.count) };
+    return { storage: 'default', path: hashedRepositoryPath(this.count) };
   }
 
   create(): Promise<Repository> {

@@ -5,7 +5,7 @@ import { PlatformModule, pickSettings } from '@rookery/platform';
 import { testDatabase, testSettings } from '@rookery/testing';
 import type { TestDatabase } from '@rookery/testing';
 import { instanceMigrations } from '../../src';
-import { KeptAnswers } from '../../src/kept-answers';
+import { InstanceAnswerStore } from '../../src/kept-answers';
 
 let database: TestDatabase;
 let testing: TestingModule;
@@ -19,7 +19,7 @@ beforeAll(async () => {
       PlatformModule.forRoot({ service: 'package', values }),
       PersistenceModule.forRoot({ service: 'package', entities: [], settings: pickSettings(values, stored) }),
     ],
-    providers: [KeptAnswers],
+    providers: [InstanceAnswerStore],
   }).compile();
 });
 afterAll(async () => {
@@ -28,7 +28,7 @@ afterAll(async () => {
 });
 
 async function keepAndRead(version: number, before: number): Promise<number> {
-  const kept = testing.get(KeptAnswers);
+  const kept = testing.get(InstanceAnswerStore);
   await kept.keepAnswer({ version, features: {}, settings: { notes_create_limit: version } }, before);
   const answer = await kept.readAnswer();
   expect(answer).toEqual({ version: answer!.version, features: {}, settings: { notes_create_limit: answer!.version } });

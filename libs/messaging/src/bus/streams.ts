@@ -73,7 +73,7 @@ function apiErrorCode(error: unknown): number | undefined {
 }
 
 /** Whether a stream or consumer was missing. */
-export function isMissing(error: unknown): boolean {
+export function isStreamOrConsumerMissing(error: unknown): boolean {
   const code = apiErrorCode(error);
   return code === STREAM_NOT_FOUND || code === CONSUMER_NOT_FOUND;
 }

@@ -42,7 +42,7 @@ export interface EffectExtras {
 const failures = new WeakMap<object, { readonly error: unknown }>();
 
 /** The error that the handler threw for this batch; undefined when it succeeded. */
-export function findFailure(batch: object): { readonly error: unknown } | undefined {
+export function findHandlerFailure(batch: object): { readonly error: unknown } | undefined {
   return failures.get(batch);
 }
 

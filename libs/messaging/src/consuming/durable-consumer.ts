@@ -10,7 +10,7 @@ import { decodeEvent, toLetter } from './envelope';
 import { inEventSpan } from './event-span';
 import type { FaultPoints } from '../bus/fault-points';
 import { retryWhileUnavailable } from '../bus/retry-while-unavailable';
-import { durableNameOf, isMissing, MAX_ACK_PENDING, streamNameOf } from '../bus/streams';
+import { durableNameOf, isStreamOrConsumerMissing, MAX_ACK_PENDING, streamNameOf } from '../bus/streams';
 import type { Streams } from '../bus/streams';
 import { Wake } from '../bus/wake';
 
@@ -158,10 +158,12 @@ export class DurableConsumer {
   /** Logs an interruption once. A missing stream is created by its own service, which may take any time. */
   private logInterruptionOnce(error: unknown): void {
     const { logger } = this.parts;
-    const why = isMissing(error) ? 'its stream or durable is not there yet' : 'consuming was interrupted';
+    const why = isStreamOrConsumerMissing(error)
+      ? 'its stream or durable is not there yet'
+      : 'consuming was interrupted';
     if (why === this.lastReported) return;
     this.lastReported = why;
-    if (isMissing(error)) logger.info({ durable: this.durable }, why);
+    if (isStreamOrConsumerMissing(error)) logger.info({ durable: this.durable }, why);
     else logger.warn({ err: error, durable: this.durable }, why);
   }
 

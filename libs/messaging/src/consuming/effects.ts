@@ -3,7 +3,7 @@ import { Injectable } from '@nestjs/common';
 import type { EventDefinition } from '@rookery/contracts';
 import { DeadLetters, Inbox, Work } from '@rookery/persistence';
 import type { LetterRow, Tx } from '@rookery/persistence';
-import { findFailure } from './consume';
+import { findHandlerFailure } from './consume';
 import type { AnyBatch, DeliveredWith } from './consume';
 import { decodeEvent } from './envelope';
 
@@ -61,6 +61,6 @@ async function invokeHandler(effect: Effect, batch: AnyBatch): Promise<void> {
   const result = await effect.call(batch);
   // Guards, pipes and interceptors of Nest fail as an errored Observable, which must be awaited or it is lost.
   if (isObservable(result)) await lastValueFrom(result, { defaultValue: undefined });
-  const failure = findFailure(batch);
+  const failure = findHandlerFailure(batch);
   if (failure) throw failure.error;
 }

@@ -11,7 +11,7 @@ const PAUSE_MS = 200;
  * at another position; starting earlier would apply events of the lost history. Returns false if `signal` was aborted.
  * Source: docs/reference/reliability.md 2.6.
  */
-export async function untilHistoryIsChecked(
+export async function waitForDatabaseHistoryCheck(
   database: Pick<Database, 'query'>,
   logger: Pick<Logger, 'warn'>,
   signal: AbortSignal,

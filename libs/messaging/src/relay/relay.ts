@@ -11,7 +11,7 @@ import type { FaultPoints } from '../bus/fault-points';
 import type { MessagingSettings } from '../bus/messaging.config';
 import { OutboxReader } from './outbox-reader';
 import { Publisher } from './publisher';
-import { Restoration } from './restoration';
+import { DatabaseRestoreRecovery } from './restoration';
 import type { Effect } from '../consuming/effects';
 import type { Streams } from '../bus/streams';
 import { Wake } from '../bus/wake';
@@ -65,7 +65,7 @@ export class Relay {
   private streamCheckedAt = 0;
   private checkedLink = 0;
   private isHistoryChecked = false;
-  private readonly restoration: Restoration;
+  private readonly restoration: DatabaseRestoreRecovery;
   private effects: readonly Effect[] = [];
   private failuresInRow = 0;
   private nextPruneAt = Date.now() + 60_000;
@@ -73,7 +73,7 @@ export class Relay {
 
   constructor(private readonly parts: RelayParts) {
     const { metrics, work } = parts;
-    this.restoration = new Restoration(parts);
+    this.restoration = new DatabaseRestoreRecovery(parts);
     this.pace = new Pace(parts.settings.outboxPollMs, CALM_POLL_MS);
     this.counters = {
       published: metrics.counter('rookery_outbox_published_total', 'Events that the bus has taken.'),

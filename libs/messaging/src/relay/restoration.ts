@@ -4,7 +4,7 @@ import type { Effect } from '../consuming/effects';
 import { readLastMessage } from './publisher';
 import type { RelayParts } from './relay';
 import { republishEvents } from './republish.command';
-import { durableNameOf, isMissing } from '../bus/streams';
+import { durableNameOf, isStreamOrConsumerMissing } from '../bus/streams';
 
 const DAY_MS = 86_400_000;
 /** Overlap before the end of the restored state: as long as effects are tried. Units: ms. */
@@ -26,7 +26,7 @@ interface HistoryRow {
  * lost history are skipped, because they refer to deleted rows, whose ids are given out again.
  * Source: docs/reference/reliability.md 2.6.
  */
-export class Restoration {
+export class DatabaseRestoreRecovery {
   private recordedAt = 0;
 
   constructor(private readonly parts: RelayParts) {}
@@ -89,7 +89,7 @@ export class Restoration {
         await streams.restartConsumer(connection, durable, definition, isOwn ? 'now' : from);
       } catch (error) {
         // If that stream does not exist yet, its service creates it, and then all of it is read.
-        if (!isMissing(error)) throw error;
+        if (!isStreamOrConsumerMissing(error)) throw error;
       }
     }
   }

@@ -9,7 +9,7 @@ import type { NatsConnection } from 'nats';
 import { Client } from 'pg';
 import { uuidv7 } from 'uuidv7';
 import { envelopeText } from '../../src/consuming/envelope';
-import { untilHistoryIsChecked } from '../../src/relay/history-check';
+import { waitForDatabaseHistoryCheck } from '../../src/relay/history-check';
 import { republishEvents } from '../../src/relay/republish.command';
 import { CountNotesConsumer, GatherNotesConsumer, MarkNotesConsumer } from '../support/mark-notes.consumer';
 import { newDatabase, newProcess, note, range } from '../support/service';
@@ -472,7 +472,7 @@ describe('effects of events', () => {
         return second.database.query<T>(sql);
       },
     };
-    const asked = () => untilHistoryIsChecked(database as never, { warn: () => undefined }, ending.signal);
+    const asked = () => waitForDatabaseHistoryCheck(database as never, { warn: () => undefined }, ending.signal);
     const beginning = asked().then((answer) => (mayStart = answer));
     await until(() => Promise.resolve(looks > 2));
     expect(mayStart).toBeNull();

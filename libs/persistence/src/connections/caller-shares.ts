@@ -12,7 +12,7 @@ interface CallerShare {
  * behind the many of another.
  * Source: reference reliability 6.3.
  */
-export class CallerShares {
+export class CallerConnectionShares {
   /** Callers that hold or await a connection, the least recently served first. */
   private readonly shares = new Map<Caller, CallerShare>();
 

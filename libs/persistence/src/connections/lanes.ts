@@ -4,7 +4,7 @@ import type { Rights } from '@rookery/platform';
 import { Pool } from 'pg';
 import type { PoolClient, PoolConfig } from 'pg';
 import type { Caller } from './caller-shares';
-import { CallerShares } from './caller-shares';
+import { CallerConnectionShares } from './caller-shares';
 
 /**
  * Groups of connections. `requests` serves clients, `internal` other processes, `background` work without a waiting
@@ -57,14 +57,14 @@ export class LanePools extends Pool {
   /** Called for each caller that had to wait for a connection. Units: ms. */
   onWaited: (lane: Lane, ms: number) => void = () => undefined;
   private readonly givenBackAt = new Map<Lane, number>();
-  private readonly shares: CallerShares;
+  private readonly shares: CallerConnectionShares;
   private readonly holders = new Map<PoolClient, Caller>();
 
   constructor({ lanes, ...options }: PoolConfig & { readonly lanes: LaneLimits }) {
     super({ ...options, max: lanes.counts.requests, min: Math.min(MIN_FOR_REQUESTS, lanes.counts.requests) });
     this.waitMs = lanes.waitMs;
     const { requests } = lanes.counts;
-    this.shares = new CallerShares(requests, Math.max(1, Math.floor(requests * SHARE_OF_ONE_CALLER)));
+    this.shares = new CallerConnectionShares(requests, Math.max(1, Math.floor(requests * SHARE_OF_ONE_CALLER)));
     this.on('release', (_, client) => this.releaseShare(client));
     const poolOf = (lane: Lane, extra: PoolConfig = {}): Pool => {
       const pool = new Pool({ ...options, ...extra, max: lanes.counts[lane] });

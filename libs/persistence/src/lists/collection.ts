@@ -10,7 +10,7 @@ import { violatesConstraint } from '../sql/failures';
 import { dropInternalIds, nextInternalId } from '../work/internal-ids';
 import { ListQuery } from './list-query';
 import type { OrderTerm } from './list-parts';
-import { counterNameOf, isShownBy, ownerColumns, findParentProperty } from './parents';
+import { counterNameOf, shownByParentCondition, parentIdByProperty, findParentProperty } from './parents';
 import type { Parent, Parents, Within } from './parents';
 import type { Tx, Work } from '../work/work';
 
@@ -234,11 +234,11 @@ export class Collection<E extends { id: number }, F extends object = object> {
     });
     const own = this.ownRowCondition(list, within);
     if (own === null) return list;
-    return list.where(isShownBy(this.options.within, within, own, (property) => this.columnSql(property)));
+    return list.where(shownByParentCondition(this.options.within, within, own, (property) => this.columnSql(property)));
   }
 
   private ownerColumns(within?: Within): Readonly<Record<string, number>> {
-    return ownerColumns(this.options.within, within, this.entity.name);
+    return parentIdByProperty(this.options.within, within, this.entity.name);
   }
 
   private ownRowCondition(list: ListQuery<unknown>, within?: Within): string | null {

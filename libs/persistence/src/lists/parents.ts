@@ -24,7 +24,7 @@ type DeclaredParent = string | Parents | undefined;
  * The property and id that put a row into its parent, or none for a collection without parents.
  * Errors: a plain Error for a scoped collection without its parent, which would show rows of other parents.
  */
-export function ownerColumns(
+export function parentIdByProperty(
   declared: DeclaredParent,
   within: Within | undefined,
   name: string,
@@ -52,7 +52,7 @@ export function counterNameOf(declared: DeclaredParent, kind: Parent['kind'] | n
 }
 
 /** The condition for the rows that a parent shows; just `own` if it inherits nothing. */
-export function isShownBy(
+export function shownByParentCondition(
   declared: DeclaredParent,
   within: Within | undefined,
   own: string,

@@ -7,7 +7,7 @@ import type { AttachedTable } from './attached-to';
 
 const ATTACHED = Symbol('attachments of a wing');
 
-/** Names the attachments of a wing above its module. A service finds them through its modules (`attachedIn`). */
+/** Names the attachments of a wing above its module. A service finds them through its modules (`attachedTablesIn`). */
 export function Attaches(...attachments: readonly AttachedTable<never>[]): ClassDecorator {
   return (module) => Reflect.defineMetadata(ATTACHED, attachments, module);
 }
@@ -16,7 +16,7 @@ export function Attaches(...attachments: readonly AttachedTable<never>[]): Class
  * The attachments of a module and of all modules that it imports, each once. Those of imported modules come first: so
  * rows that others refer to are removed last.
  */
-export function attachedIn<K>(module: Type): readonly AttachedTable<K>[] {
+export function attachedTablesIn<K>(module: Type): readonly AttachedTable<K>[] {
   const seen = new Set<unknown>();
   const found = (one: Type | DynamicModule): readonly AttachedTable<K>[] => {
     const wing = 'module' in one ? one.module : one;
@@ -33,7 +33,7 @@ export function attachedIn<K>(module: Type): readonly AttachedTable<K>[] {
  * because the attachments of the others are loaded, too. Separate processes and the specs do the check.
  * Errors: a plain Error if an attachment is loaded but not named: its rows would never be removed.
  */
-export function refuseUnreachable(reachable: readonly AttachedTable<never>[]): void {
+export function refuseUnreachableAttachments(reachable: readonly AttachedTable<never>[]): void {
   if (runningProcess()) return;
   const found = new Set<unknown>(reachable);
   const missing = declaredAttachments().filter((one) => !found.has(one));

@@ -83,7 +83,7 @@ export function declaredAttachments(): readonly AttachedTable[] {
  * in the wing that owns the table and is named by `@Attaches` above that wing's module. `K` is the context that hooks
  * get from the service. Every generated statement needs an index.
  */
-export function attachedTo<K = unknown>(rows: AttachedRows<K>): AttachedTable<K> {
+export function declareAttachedTable<K = unknown>(rows: AttachedRows<K>): AttachedTable<K> {
   const attachment = new AttachedTable(rows);
   declared.push(attachment);
   return attachment;

@@ -1,12 +1,12 @@
 import { Module } from '@nestjs/common';
 import type { Tx } from '../work/work';
-import { attachedIn, Attaches, refuseUnreachable } from './attached-in';
-import { attachedTo } from './attached-to';
+import { attachedTablesIn, Attaches, refuseUnreachableAttachments } from './attached-in';
+import { declareAttachedTable } from './attached-to';
 import { DEPARTURE_CHUNK, REMOVAL_CHUNK } from './chunks';
 
 const noteable = { type: 'noteable_type', id: 'noteable_id' };
-const birds = attachedTo({ table: 'birds', noteable, project: 'project_id', group: 'group_id' });
-const eggs = attachedTo<string>({
+const birds = declareAttachedTable({ table: 'birds', noteable, project: 'project_id', group: 'group_id' });
+const eggs = declareAttachedTable<string>({
   table: 'eggs',
   key: 'ctid',
   users: [
@@ -27,12 +27,12 @@ class BirdsModule {}
 class EggsModule {}
 
 test('attachments are found through modules, those of imported modules first', () => {
-  expect(attachedIn(EggsModule)).toEqual([birds, eggs]);
-  expect(() => refuseUnreachable(attachedIn(EggsModule))).not.toThrow();
+  expect(attachedTablesIn(EggsModule)).toEqual([birds, eggs]);
+  expect(() => refuseUnreachableAttachments(attachedTablesIn(EggsModule))).not.toThrow();
 });
 
 test('an attachment that no module names is refused', () => {
-  expect(() => refuseUnreachable(attachedIn(BirdsModule))).toThrow('the attachments of eggs');
+  expect(() => refuseUnreachableAttachments(attachedTablesIn(BirdsModule))).toThrow('the attachments of eggs');
 });
 
 test('each step of the removal of a user has the statements of its columns, hooks first', () => {

@@ -1,4 +1,4 @@
-import { compileSql, orderValues } from './named-parameters';
+import { compileNamedParameters, orderValues } from './named-parameters';
 import type { NamedValues } from './named-parameters';
 
 /**
@@ -145,7 +145,7 @@ export interface SqlDraft {
  */
 export function toStatement({ text: sql, values }: SqlDraft): BoundText {
   if (!isNumbered(values)) {
-    const { text, names } = compileSql(sql);
+    const { text, names } = compileNamedParameters(sql);
     return { text, values: orderValues(names, values, 'a statement'), names };
   }
   const places = parameterNumbers(sql);

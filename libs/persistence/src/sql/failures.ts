@@ -85,7 +85,7 @@ const TOO_SLOW = new Set(['57014', '55P03']);
 /**
  * The error for callers: `Unavailable` (with the cause) when the database is away or too slow, else the error itself.
  */
-export function translateError(error: unknown): unknown {
+export function translateDatabaseError(error: unknown): unknown {
   if (error instanceof RookeryError) return error;
   const isAway = isDatabaseAway(error);
   if (!isAway && !TOO_SLOW.has(sqlStateOf(error) ?? '')) return error;

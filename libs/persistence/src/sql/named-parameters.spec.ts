@@ -1,4 +1,4 @@
-import { compileSql, orderValues, withNames } from './named-parameters';
+import { compileNamedParameters, orderValues, restoreParameterNames } from './named-parameters';
 
 describe('an SQL text is compiled', () => {
   it.each<[why: string, sql: string, text: string, names: string[]]>([
@@ -50,13 +50,13 @@ describe('an SQL text is compiled', () => {
     ['with named arguments', 'f(a := :b, c => :d)', 'f(a := $1, c => $2)', ['b', 'd']],
     ['with a regular expression', `x ~ '(?:a|b)' and y = :c`, `x ~ '(?:a|b)' and y = $1`, ['c']],
     ['without any', 'select 1', 'select 1', []],
-  ])('%s', (_, sql, text, names) => expect(compileSql(sql)).toEqual({ text, names }));
+  ])('%s', (_, sql, text, names) => expect(compileNamedParameters(sql)).toEqual({ text, names }));
 
   it('with as many parameters as there are', () => {
     const names = Array.from({ length: 75 }, (_, at) => `p${at}`);
     const sql = `select ${[...names, ...names].map((name) => `:${name}`).join(', ')}`;
     const numbers = names.map((_, at) => `$${at + 1}`);
-    expect(compileSql(sql)).toEqual({ text: `select ${[...numbers, ...numbers].join(', ')}`, names });
+    expect(compileNamedParameters(sql)).toEqual({ text: `select ${[...numbers, ...numbers].join(', ')}`, names });
   });
 });
 
@@ -69,7 +69,7 @@ it.each([
   ['an open string', `select ':a`, `"':a" has no end`],
   ['an open string with escapes', String.raw`select e':a\'`, 'has no end'],
   ['an open dollar quote', 'do $x$ :a', '"$x$ :a" has no end'],
-])('%s is refused', (_, sql, message) => expect(() => compileSql(sql)).toThrow(message));
+])('%s is refused', (_, sql, message) => expect(() => compileNamedParameters(sql)).toThrow(message));
 
 it('values are ordered by the names, and a missing one is refused', () => {
   expect(orderValues(['b', 'a'], { a: 1, b: null, c: 3 }, 'birds')).toEqual([null, 1]);
@@ -77,6 +77,6 @@ it('values are ordered by the names, and a missing one is refused', () => {
 });
 
 it('a compiled text is shown with its names again', () => {
-  const { text, names } = compileSql('select :b::int, :a, :b');
-  expect(withNames(text, names)).toBe('select :b::int, :a, :b');
+  const { text, names } = compileNamedParameters('select :b::int, :a, :b');
+  expect(restoreParameterNames(text, names)).toBe('select :b::int, :a, :b');
 });

@@ -19,7 +19,7 @@ const NAME = /[A-Za-z_]\w*/y;
  * Errors: a plain Error for numbered parameters, for an ambiguous colon, and for a string, a comment or a dollar quote
  * without an end.
  */
-export function compileSql(sql: string): Compiled {
+export function compileNamedParameters(sql: string): Compiled {
   const numbers = new Map<string, number>();
   const brackets: OpenBracket[] = [];
   const marks = new MarkFinder(sql);
@@ -47,19 +47,19 @@ export function compileSql(sql: string): Compiled {
 /**
  * The values of the parameters, in the order of their numbers. Errors: a plain Error for a parameter without a value.
  */
-export function orderValues(names: readonly string[], params: NamedValues, of: string): unknown[] {
+export function orderValues(names: readonly string[], params: NamedValues, subject: string): unknown[] {
   const values = new Array<unknown>(names.length);
   for (let at = 0; at < names.length; at += 1) {
     const value = (params as Readonly<Record<string, unknown>>)[names[at]!];
     // pg would send null, and PostgreSQL would find nothing.
-    if (value === undefined) throw new Error(`${of} lacks a value of :${names[at]!}`);
+    if (value === undefined) throw new Error(`${subject} lacks a value of :${names[at]!}`);
     values[at] = value;
   }
   return values;
 }
 
 /** SQL with the names of its parameters instead of their numbers. */
-export function withNames(text: string, names: readonly string[]): string {
+export function restoreParameterNames(text: string, names: readonly string[]): string {
   return text.replace(/\$(\d+)/g, (place, number: string) => `:${names[Number(number) - 1] ?? place}`);
 }
 

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import type { PageRequest } from '@rookery/kernel';
 import { toStatement, isNumbered, parameterNumbers, renumberParameters } from './conditions';
 import type { SqlDraft, Values } from './conditions';
-import { compileSql, orderValues } from './named-parameters';
+import { compileNamedParameters, orderValues } from './named-parameters';
 
 /** A statement that each connection parses once, identified by its name. */
 export interface PreparedStatement {
@@ -76,7 +76,7 @@ function prepareAndCacheByText(kind: string, sql: string, values: Values): { nam
 }
 
 /** Reserves the name of a statement that is declared once in the process. Errors: a plain Error when it is taken. */
-export function nameOnce(name: string): void {
+export function reserveStatementName(name: string): void {
   if (declared.has(name) || texts.has(name)) throw new Error(`two statements are named ${name}`);
   declared.add(name);
 }
@@ -89,7 +89,7 @@ interface CompiledText {
 
 function compileText(sql: string, values: Values): CompiledText {
   if (!isNumbered(values)) {
-    const { text, names } = compileSql(sql);
+    const { text, names } = compileNamedParameters(sql);
     return {
       text,
       statement: (name, of) => ({ name, text, values: orderValues(names, of, name), names }),

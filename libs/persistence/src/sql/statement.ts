@@ -1,6 +1,6 @@
-import { compileSql, orderValues } from './named-parameters';
+import { compileNamedParameters, orderValues } from './named-parameters';
 import type { Compiled } from './named-parameters';
-import { nameOnce, prepareStatement } from './prepared';
+import { reserveStatementName, prepareStatement } from './prepared';
 import type { Statement } from './prepared';
 
 /** A statement with named parameters. It is kept prepared by each connection. */
@@ -23,7 +23,7 @@ export class DeclaredStatement<Params extends object, Row> {
 
 /**
  * Declares a prepared statement: `statement<{ id: number }, UserRow>('users_one', 'select … where id = :id')`. `sql`
- * has the syntax of `compileSql`. A function composes the text at the first use, for statements that each instance of a
+ * has the syntax of `compileNamedParameters`. A function composes the text at the first use, for statements that each instance of a
  * class declares. Equal names must then have equal texts.
  * Errors: a plain Error when the name is declared twice, is taken by another text, or is too long for PostgreSQL.
  * Source: docs/performance.md 5.25.
@@ -33,13 +33,13 @@ export function statement<Params extends object, Row>(
   sql: string | (() => string),
 ): DeclaredStatement<Params, Row> {
   if (typeof sql === 'function') return new DeclaredStatement<Params, Row>(name, () => compileAndPrepare(name, sql()));
-  nameOnce(name);
+  reserveStatementName(name);
   const compiled = compileAndPrepare(name, sql);
   return new DeclaredStatement<Params, Row>(name, () => compiled);
 }
 
 function compileAndPrepare(name: string, sql: string): Compiled {
-  const compiled = compileSql(sql);
+  const compiled = compileNamedParameters(sql);
   prepareStatement(name, compiled.text);
   return compiled;
 }

@@ -1,7 +1,7 @@
 import { Pool } from 'pg';
 import type { Client, QueryResult } from 'pg';
 import type { DataSource } from 'typeorm';
-import { translateError } from '../sql/failures';
+import { translateDatabaseError } from '../sql/failures';
 import type { LanePools } from '../connections/lanes';
 import type { PreparedStatement, Statement } from '../sql/prepared';
 import type { DeclaredStatement } from '../sql/statement';
@@ -112,6 +112,6 @@ export async function runStatement<R>(connection: Queryable, statement: Statemen
   try {
     return (await connection.query(statement)).rows as R[];
   } catch (error) {
-    throw translateError(error);
+    throw translateDatabaseError(error);
   }
 }

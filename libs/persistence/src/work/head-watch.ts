@@ -1,4 +1,4 @@
-import { runShared, Pace } from '@rookery/platform';
+import { runWithoutDeadline, Pace } from '@rookery/platform';
 import type { ShutdownOrder } from '@rookery/platform';
 import type { Database } from './database';
 import { runHedged } from '../connections/run-hedged';
@@ -101,7 +101,7 @@ export class HeadWatch<Row extends LogHead = LogHead> {
     this.nextQuery = undefined;
     const at = performance.now();
     try {
-      const [row] = await runShared(() => runHedged(() => this.database.prepared<Row>(this.head, [])));
+      const [row] = await runWithoutDeadline(() => runHedged(() => this.database.prepared<Row>(this.head, [])));
       if (row) {
         this.lastSeen = { version: row.version, at };
         this.recordMove(row);

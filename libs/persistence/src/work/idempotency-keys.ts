@@ -1,5 +1,5 @@
 import { createCipheriv, createDecipheriv, createHash, createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
-import { KeyInUse, Unprocessable } from '@rookery/kernel';
+import { IdempotencyKeyInUse, Unprocessable } from '@rookery/kernel';
 import type { Clock } from '@rookery/kernel';
 import type { ContextSigningKeys, KeptAnswer, KeyedWrite, KeyedWrites, NewAnswer } from '@rookery/platform';
 import type { Database, SqlReader } from './database';
@@ -62,7 +62,7 @@ export class IdempotencyKeys implements KeyedWrites {
   ): Promise<{ readonly answer: KeptAnswer; readonly isReplay: boolean }> {
     return this.work.runInOneTransaction(async (tx, outer) => {
       const [hold] = await tx.prepared<{ is_held: boolean }>(HOLD, [advisoryLockId(write)]);
-      if (!hold?.is_held) throw new KeyInUse();
+      if (!hold?.is_held) throw new IdempotencyKeyInUse();
       const known = await this.readAnswer(write, tx);
       if (known) return { answer: known, isReplay: true };
       const answer = await make().catch((error: unknown) => {

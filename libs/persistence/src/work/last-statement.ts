@@ -10,7 +10,7 @@ import type { Statement } from '../sql/prepared';
  */
 export interface LastStatement {
   /**
-   * Returns the statement. It must fail (`conditionMetSql`) unless its condition holds and at most `patienceMs` have
+   * Returns the statement. It must fail (`requireRowsInTimeSql`) unless its condition holds and at most `patienceMs` have
    * passed since the transaction began. If it fails, the transaction commits nothing, and the unit is retried without a
    * last statement. The retry makes the same change in the normal course and reports the problem.
    */
@@ -33,7 +33,7 @@ const MAX_PATIENCE_MS = 1000;
 const DIVISION_BY_ZERO = '22012';
 
 /** How long a last statement may wait: no longer than the caller's checked permissions are valid. */
-export function maxWaitOf(rights: Rights | undefined): number {
+export function maxLastStatementWaitMs(rights: Rights | undefined): number {
   return Math.max(0, Math.min(rights?.validForMs() ?? MAX_PATIENCE_MS, MAX_PATIENCE_MS));
 }
 
@@ -41,7 +41,7 @@ export function maxWaitOf(rights: Rights | undefined): number {
  * An integer expression for last statements: 1, or an error if `rows`, a FROM item, is empty or more than `patience`,
  * an expression in milliseconds, has passed since the transaction began: statements sent before it may have waited too.
  */
-export function conditionMetSql(rows: string, patience: string): string {
+export function requireRowsInTimeSql(rows: string, patience: string): string {
   return `1 / (select count(*) filter (where clock_timestamp() - transaction_timestamp()
       <= ${patience}::double precision * interval '1 ms') from ${rows})::integer`;
 }
@@ -50,7 +50,7 @@ export function conditionMetSql(rows: string, patience: string): string {
  * Sends all four without awaiting in between, and returns the rows of `ask`. Errors: LastStatementFailed; the server's errors of
  * the first three, since it rolls back then; those of the commit.
  */
-export async function sendTogether<R>(
+export async function sendLastStatementWithCommit<R>(
   write: () => Promise<void>,
   ask: () => Promise<R[]>,
   follow: () => Promise<unknown>,

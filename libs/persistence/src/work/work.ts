@@ -3,13 +3,13 @@ import { setTimeout as pause } from 'node:timers/promises';
 import type { DomainEvent, ServiceName } from '@rookery/contracts';
 import { backoffMs, CommitInDoubt, RookeryError, Unavailable } from '@rookery/kernel';
 import type { Clock } from '@rookery/kernel';
-import { awaitedBy, currentWaiter } from '@rookery/platform';
+import { runForWaiter, currentWaiter } from '@rookery/platform';
 import type { Logger } from '@rookery/platform';
 import type { DataSource, EntityManager, QueryRunner } from 'typeorm';
 import { boundStatement, runStatement } from './database';
-import { translateError, wasRolledBack, abortReasonOf } from '../sql/failures';
+import { translateDatabaseError, wasRolledBack, abortReasonOf } from '../sql/failures';
 import type { AbortReason } from '../sql/failures';
-import { LastStatementFailed, maxWaitOf, sendTogether } from './last-statement';
+import { LastStatementFailed, maxLastStatementWaitMs, sendLastStatementWithCommit } from './last-statement';
 import type { LastStatement } from './last-statement';
 import { outboxRow, writeOutbox } from './outbox';
 import type { OutboxRow } from './outbox';
@@ -112,9 +112,9 @@ export class Work {
     if (!waiter) throw new Error('an outer transaction needs a request');
     return this.runTransactionOnce((unit) => {
       const outer = new OuterTransaction(this.dataSource, unit.connection, (step) => unit.runNested(step));
-      return awaitedBy({ ...waiter, outerTransaction: outer }, () => use(unit, outer));
+      return runForWaiter({ ...waiter, outerTransaction: outer }, () => use(unit, outer));
     }).catch((error: unknown) => {
-      throw abortReasonOf(error) === null ? translateError(error) : retriesExhaustedError(error);
+      throw abortReasonOf(error) === null ? translateDatabaseError(error) : retriesExhaustedError(error);
     });
   }
 
@@ -125,7 +125,7 @@ export class Work {
   runIndependent<T>(use: (tx: Tx) => Promise<T>): Promise<T> {
     if (!currentOuterTransaction(this.dataSource)) return this.run(use);
     const { outerTransaction: _, ...waiter } = currentWaiter()!;
-    return awaitedBy({ ...waiter, kind: 'holder' }, () => this.run(use));
+    return runForWaiter({ ...waiter, kind: 'holder' }, () => this.run(use));
   }
 
   /** Calls the listener after each commit with events in the outbox of this process: the relay's wake-up. */
@@ -145,7 +145,7 @@ export class Work {
           continue;
         }
         const why = abortReasonOf(error);
-        if (why === null) throw translateError(error);
+        if (why === null) throw translateDatabaseError(error);
         this.onAborted(why);
         if (retry >= MAX_RETRIES) throw retriesExhaustedError(error);
         await pause(Math.random() * backoffMs(retry + 1, RETRY));
@@ -168,7 +168,7 @@ export class Work {
       await unit.finish();
       await rights?.recheckBeforeWrite();
       // The server's clock measures the time since the transaction began, which was before `begunAt`.
-      await unit.commit(performance.now() - begunAt + maxWaitOf(rights));
+      await unit.commit(performance.now() - begunAt + maxLastStatementWaitMs(rights));
       rights?.recordCommit();
       this.runAfterCommitSteps(unit);
       return result;
@@ -356,7 +356,7 @@ class TransactionUnit implements Tx {
     const { lastStatement } = this;
     if (lastStatement === null || this.runner.isReleased) return commitTransaction(this.runner);
     const commits = (): Promise<void> => commitTransaction(this.runner);
-    const rows = await sendTogether(
+    const rows = await sendLastStatementWithCommit(
       () => this.writeEvents(),
       () => this.run(lastStatement.statement(patienceMs)),
       async () => lastStatement.follow && this.run(lastStatement.follow()),

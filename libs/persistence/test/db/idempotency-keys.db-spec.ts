@@ -1,6 +1,6 @@
 import { noteDeleted } from '@rookery/contracts';
 import { Invalid, Refused } from '@rookery/kernel';
-import { awaitedBy, parseContextKeys } from '@rookery/platform';
+import { runForWaiter, parseContextKeys } from '@rookery/platform';
 import type { KeyedWrite, NewAnswer } from '@rookery/platform';
 import { IdempotencyKeys } from '../../src/work/idempotency-keys';
 import { startService } from '../support/service';
@@ -52,7 +52,7 @@ function writeOnce(
   by = keys,
 ) {
   const use = () => by.writeOnce(write, make, refused);
-  return awaitedBy({ kind: 'client', deadline: Date.now() + 60_000 }, use);
+  return runForWaiter({ kind: 'client', deadline: Date.now() + 60_000 }, use);
 }
 
 const deletion = noteDeleted.of({
@@ -125,7 +125,7 @@ describe('a write with a key', () => {
     await writeOnce(write, async () => {
       await layEgg('a');
       expect(await listEggs()).toEqual(['a']);
-      expect(await awaitedBy({ kind: 'process', deadline: Infinity }, listEggs)).toEqual([]);
+      expect(await runForWaiter({ kind: 'process', deadline: Infinity }, listEggs)).toEqual([]);
       return answerOf('1');
     });
     expect(await listEggs()).toEqual(['a']);

@@ -1,5 +1,5 @@
 import { Unavailable } from '@rookery/kernel';
-import { awaitedBy, runShared } from '@rookery/platform';
+import { runForWaiter, runWithoutDeadline } from '@rookery/platform';
 import { until } from '@rookery/testing';
 import { startService } from '../support/service';
 import type { TestService } from '../support/service';
@@ -10,7 +10,7 @@ const LONG_MS = 40_000;
 
 /** Runs as a request whose client waits up to `waitMs`. */
 function request<T>(waitMs: number, use: () => Promise<T>): Promise<T> {
-  return awaitedBy({ kind: 'client', deadline: Date.now() + waitMs }, use);
+  return runForWaiter({ kind: 'client', deadline: Date.now() + waitMs }, use);
 }
 
 describe('connections by caller', () => {
@@ -19,7 +19,7 @@ describe('connections by caller', () => {
   afterAll(() => service.stop());
 
   const as = <T>(caller: number | string, use: () => Promise<T>, waitMs = LONG_MS): Promise<T> =>
-    awaitedBy({ kind: 'client', deadline: Date.now() + waitMs, caller }, use);
+    runForWaiter({ kind: 'client', deadline: Date.now() + waitMs, caller }, use);
   const one = () => service.database.query('select 1');
   /** Starts `count` transactions of a caller; returns how to end each. */
   async function hold(caller: number | string, count: number) {
@@ -88,7 +88,7 @@ describe('connections by caller', () => {
   it('are not given to clients that left, neither at once nor after a wait', async () => {
     let hasLeft = true;
     const read = () =>
-      awaitedBy({ kind: 'client', deadline: Date.now() + LONG_MS, caller: 7, isGone: () => hasLeft }, one);
+      runForWaiter({ kind: 'client', deadline: Date.now() + LONG_MS, caller: 7, isGone: () => hasLeft }, one);
     await as(7, one);
     await expect(read()).rejects.toMatchObject({ reason: 'gone' });
     hasLeft = false;
@@ -177,7 +177,7 @@ describe('connections by lane', () => {
     await expect(one()).rejects.toBeInstanceOf(Unavailable);
     await expect(request(LONG_MS, one)).resolves.toEqual([{ one: 1 }]);
     await hold((use) => request(LONG_MS, use));
-    await expect(runShared(one)).resolves.toEqual([{ one: 1 }]);
+    await expect(runWithoutDeadline(one)).resolves.toEqual([{ one: 1 }]);
     for (const release of held.splice(0)) release();
     await expect(one()).resolves.toEqual([{ one: 1 }]);
   });
@@ -187,7 +187,7 @@ describe('connections by lane', () => {
       (await service.database.query<{ mode: string }>("select current_setting('plan_cache_mode') as mode"))[0]!.mode;
     expect(await kept()).toBe('force_generic_plan');
     expect(await request(LONG_MS, kept)).toBe('auto');
-    expect(await runShared(kept)).toBe('auto');
+    expect(await runWithoutDeadline(kept)).toBe('auto');
   });
 
   it('gives a connection to the next caller if the deadline has passed', async () => {

@@ -1,10 +1,10 @@
 import { noteDeleted } from '@rookery/contracts';
 import { CommitInDoubt, Unauthorized } from '@rookery/kernel';
-import { awaitedBy } from '@rookery/platform';
+import { runForWaiter } from '@rookery/platform';
 import type { Rights } from '@rookery/platform';
 import { untilBlocked } from '@rookery/testing';
 import { Client } from 'pg';
-import { conditionMetSql } from '../../src';
+import { requireRowsInTimeSql } from '../../src';
 import type { LastStatement, Tx } from '../../src';
 import { startService } from '../support/service';
 import type { TestService } from '../support/service';
@@ -39,7 +39,7 @@ const deletion = noteDeleted.of({
 /** Adds an egg to a nest that has room for it. */
 const countingStatement = (nest = 1, most = 9) => ({
   text: `with counted as (update nests set eggs = eggs + 1 where id = $1 and eggs < $2 returning eggs)
-    select (select eggs from counted) as eggs, ${conditionMetSql('counted', '$3')} as is_as_hoped`,
+    select (select eggs from counted) as eggs, ${requireRowsInTimeSql('counted', '$3')} as is_as_hoped`,
   values: [nest, most],
 });
 const lastStatementOf = (o: { nest?: number; most?: number; done?: LastStatement['done'] } = {}): LastStatement => {
@@ -90,7 +90,7 @@ class FakeRights implements Rights {
   }
 }
 function request<T>(rights: Rights, use: () => Promise<T>): Promise<T> {
-  return awaitedBy({ kind: 'client', deadline: Date.now() + 40_000, rights }, use);
+  return runForWaiter({ kind: 'client', deadline: Date.now() + 40_000, rights }, use);
 }
 
 /** Runs `use` while another transaction holds a lock on the nest. */

@@ -1,5 +1,5 @@
 import { Unauthorized } from '@rookery/kernel';
-import { awaitedBy } from '@rookery/platform';
+import { runForWaiter } from '@rookery/platform';
 import type { Rights } from '@rookery/platform';
 import { until, untilBlocked } from '@rookery/testing';
 import { Client } from 'pg';
@@ -44,7 +44,7 @@ beforeAll(async () => {
 afterAll(() => service.stop());
 
 function request<T>(rights: Rights, use: () => Promise<T>): Promise<T> {
-  return awaitedBy({ kind: 'client', deadline: Date.now() + 40_000, rights }, use);
+  return runForWaiter({ kind: 'client', deadline: Date.now() + 40_000, rights }, use);
 }
 const isRequestWaiting = (): boolean => service.database.pool.countWaiting('requests') > 0;
 const readEggs = () => service.database.query('select name from eggs');

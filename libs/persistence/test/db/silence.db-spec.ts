@@ -1,5 +1,5 @@
 import { CommitInDoubt, Unavailable } from '@rookery/kernel';
-import { awaitedBy, runShared, Readiness } from '@rookery/platform';
+import { runForWaiter, runWithoutDeadline, Readiness } from '@rookery/platform';
 import { FaultProxy, until } from '@rookery/testing';
 import type { Client } from 'pg';
 import { runHedged } from '../../src';
@@ -16,7 +16,7 @@ class CreateMarks1790000000000 {
 }
 
 function asClient<T>(use: () => Promise<T>): Promise<T> {
-  return awaitedBy({ kind: 'client', deadline: Date.now() + 60_000 }, use);
+  return runForWaiter({ kind: 'client', deadline: Date.now() + 60_000 }, use);
 }
 
 describe('a database behind a faulty network', () => {
@@ -40,7 +40,7 @@ describe('a database behind a faulty network', () => {
   const marks = async () => (await service.database.query<{ id: number }>('select id from marks')).map(({ id }) => id);
   const write = (id: number) => asClient(() => service.work.run((tx) => tx.query(`insert into marks values (${id})`)));
 
-  const lanes = [asClient, runShared, <T>(use: () => Promise<T>) => use()] as const;
+  const lanes = [asClient, runWithoutDeadline, <T>(use: () => Promise<T>) => use()] as const;
   const works = () =>
     Promise.all(lanes.map((lane) => lane(one))).then(
       () => true,
@@ -96,10 +96,10 @@ describe('a database behind a faulty network', () => {
   });
 
   it('sends a shared query again while it waits for a silent connection', async () => {
-    await runShared(one);
+    await runWithoutDeadline(one);
     proxy.swallow();
     let queries = 0;
-    const query = () => runShared(() => runHedged(() => ((queries += 1), one())));
+    const query = () => runWithoutDeadline(() => runHedged(() => ((queries += 1), one())));
     await expect(query()).resolves.toEqual([{ one: 1 }]);
     expect(queries).toBe(2);
     await expect(runHedged(() => Promise.reject(new Error('no')))).rejects.toThrow('no');

@@ -1,12 +1,12 @@
 import { setFlagsFromString } from 'node:v8';
 import { Neighbours } from '../neighbours/neighbours';
-import { takeEnvironments } from './environments';
+import { unpackProcessEnvironments } from './environments';
 import type { Environments } from './environments';
 import { platformSettings } from './platform.settings';
 import { prepareContext } from './prepare';
 import type { ProcessPart } from './prepare';
 import type { BootContext, Command, ProcessDefinition } from './process';
-import { renewOnRequest } from './renewal';
+import { restartOnParentRequest } from './renewal';
 import { runAs, runningProcess } from './running-process';
 import type { RunningProcess } from './running-process';
 import { serveProcess } from './serve';
@@ -46,7 +46,7 @@ export async function boot(definition: ProcessDefinition): Promise<void> {
 }
 
 /**
- * Runs several definitions in role `all` in this one process: those that have an environment (`takeEnvironments`). Each
+ * Runs several definitions in role `all` in this one process: those that have an environment (`unpackProcessEnvironments`). Each
  * has its own settings, logger, metrics, management server, shutdown order and Nest application, as in a process of its
  * own. Clients reach the first definition, which stops before the others: its ports are reported to the parent. The
  * services call each other within the process.
@@ -56,7 +56,7 @@ export async function boot(definition: ProcessDefinition): Promise<void> {
 export async function bootTogether(definitions: readonly ProcessDefinition[]): Promise<void> {
   let environments: Environments;
   try {
-    environments = takeEnvironments(process.env);
+    environments = unpackProcessEnvironments(process.env);
   } catch (error) {
     return exitWithText((error as Error).message, EXIT.configuration);
   }
@@ -93,7 +93,7 @@ async function runParts(
     if (parts.every((part) => part.staysRunning)) {
       stopOnSignals(latest, stopTracing);
       const begin = () => serveParts(parts, (contexts = prepareContexts(parts, contexts)));
-      renewOnRequest(latest, begin, (error) => logAndExit(contexts, error));
+      restartOnParentRequest(latest, begin, (error) => logAndExit(contexts, error));
       return await serveParts(parts, contexts);
     }
     for (const { shutdown } of contexts) shutdown.addStep('close', 'tracing', stopTracing);

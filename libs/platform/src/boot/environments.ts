@@ -21,7 +21,7 @@ export interface Environments {
  * Errors: ConfigurationError without the variable, which only the supervisor sets.
  * Source: ADR 0197.
  */
-export function takeEnvironments(env: Record<string, string | undefined>): Environments {
+export function unpackProcessEnvironments(env: Record<string, string | undefined>): Environments {
   const { [VARIABLE]: text, ...common } = env;
   if (!text) throw new ConfigurationError([`${VARIABLE} is missing: start this layout with npm start -- --one`]);
   delete env[VARIABLE];

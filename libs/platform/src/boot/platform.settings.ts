@@ -2,7 +2,7 @@ import { hostname } from 'node:os';
 import { LOG_LEVELS } from '../observability/logger';
 import { setting } from '../settings/setting';
 import { defineSettings } from '../settings/settings';
-import { internalKeys } from '../signing/internal-keys';
+import { parseInternalKeys } from '../signing/internal-keys';
 import { parseContextKeys } from '../signing/signed-context';
 
 /** Settings of every process. */
@@ -31,7 +31,7 @@ export const platformSettings = defineSettings('platform', {
   internalKeys: setting.secret('ROOKERY_INTERNAL_KEYS', {
     about:
       'Keys of the calls between processes, comma-separated: kid/caller/callee:base64 of 32 bytes. A process has only those that it presents or checks, and refuses to start with others; of several keys for the same pair the first is presented and all are accepted.',
-    check: (text) => problemOfReading(() => internalKeys(text)),
+    check: (text) => problemOfReading(() => parseInternalKeys(text)),
   }),
   contextKeys: setting.secret('ROOKERY_CONTEXT_KEYS', {
     about:

@@ -1,5 +1,5 @@
 import type { INestApplicationContext } from '@nestjs/common';
-import { internalKeys } from '../signing/internal-keys';
+import { parseInternalKeys } from '../signing/internal-keys';
 import { createLogger, LOGGER, nestLogger, stderrStream } from '../observability/logger';
 import type { Logger } from '../observability/logger';
 import { Metrics } from '../observability/metrics';
@@ -88,7 +88,7 @@ function refuseKeysOfOthers(name: string, keys: SettingsOf<typeof platformSettin
       `ROOKERY_CONTEXT_KEYS holds keys for others than ${name}; a service needs its own alone, as kid/${name}:base64`,
     );
   }
-  if (internalKeys(keys.internalKeys).reachesBeyond(name)) {
+  if (parseInternalKeys(keys.internalKeys).reachesBeyond(name)) {
     problems.push(
       `ROOKERY_INTERNAL_KEYS holds keys for others than ${name}; a process needs those alone that it presents or checks`,
     );

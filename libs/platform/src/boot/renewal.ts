@@ -18,7 +18,7 @@ export interface RestingMessage {
  * gets an error of `rest` or `resume` and ends the process, so that its parent starts another.
  * Source: docs/reference/reliability.md 6.5.
  */
-export function renewOnRequest(
+export function restartOnParentRequest(
   latest: () => readonly BootContext[],
   begin: () => Promise<void>,
   failed: (error: unknown) => void,

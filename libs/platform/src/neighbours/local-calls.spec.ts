@@ -6,8 +6,8 @@ import type { AddressInfo } from 'node:net';
 import { INTERNAL_PATHS } from '@rookery/contracts';
 import { ShutdownOrder } from '../boot/shutdown';
 import { createLogger } from '../observability/logger';
-import { internalKeys } from '../signing/internal-keys';
-import { awaitedBy, currentWaiter } from '../waiting/waiter';
+import { parseInternalKeys } from '../signing/internal-keys';
+import { runForWaiter, currentWaiter } from '../waiting/waiter';
 import { InternalRoutes } from '../calling/internal-routes';
 import { LocalServer } from './local-server';
 import type { LocalHandler } from './local-server';
@@ -42,7 +42,7 @@ describe('calls between services of one process', () => {
     const urls = { identityUrl: '', packageUrl: '', importUrl: '', collaborationUrl };
     shutdown = new ShutdownOrder(logger);
     neighbours = new Neighbours(true);
-    routes = new InternalRoutes('package', urls, internalKeys(KEY), neighbours);
+    routes = new InternalRoutes('package', urls, parseInternalKeys(KEY), neighbours);
   });
   afterEach(async () => {
     await routes.onModuleDestroy();
@@ -77,7 +77,7 @@ describe('calls between services of one process', () => {
     const [{ method, url, headers, body }] = received as [LocalRequest];
     expect([method, url, body]).toEqual(['POST', INTERNAL_PATHS.resolveRef, '{"ref":"main"}']);
     expect(headers).toMatchObject({
-      authorization: internalKeys(KEY).signAuthorization('package', 'collaboration'),
+      authorization: parseInternalKeys(KEY).signAuthorization('package', 'collaboration'),
       'content-type': 'application/json',
       'x-rookery-wait-ms': '5000',
     });
@@ -110,7 +110,7 @@ describe('calls between services of one process', () => {
     );
     const waiter = { kind: 'holder', deadline: Date.now() + 60_000, outerTransaction: {} } as const;
     await place.run('caller', () =>
-      awaitedBy(waiter, async () => {
+      runForWaiter(waiter, async () => {
         await open().ask({});
         expect([place.getStore(), currentWaiter()]).toEqual(['caller', waiter]);
       }),

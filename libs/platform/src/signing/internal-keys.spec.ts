@@ -1,10 +1,12 @@
-import { internalKeys } from './internal-keys';
+import { parseInternalKeys } from './internal-keys';
 
 const key = (fill: number): string => Buffer.alloc(32, fill).toString('base64');
 const at = (fill: number): string => `Bearer ${key(fill)}`;
 
 describe('keys of calls between processes', () => {
-  const keys = internalKeys(`k1/gateway/identity:${key(1)}, k1/import/identity:${key(2)},k1/identity/import:${key(3)}`);
+  const keys = parseInternalKeys(
+    `k1/gateway/identity:${key(1)}, k1/import/identity:${key(2)},k1/identity/import:${key(3)}`,
+  );
 
   it('identify the caller to the callee, and to no other process', () => {
     expect(keys.signAuthorization('gateway', 'identity')).toBe(at(1));
@@ -31,20 +33,22 @@ describe('keys of calls between processes', () => {
   it('reach beyond a process that is neither caller nor callee of a key', () => {
     expect(keys.reachesBeyond('identity')).toBe(false);
     expect(keys.reachesBeyond('gateway')).toBe(true);
-    expect(internalKeys(`k1/gateway/identity:${key(1)}`).reachesBeyond('gateway')).toBe(false);
+    expect(parseInternalKeys(`k1/gateway/identity:${key(1)}`).reachesBeyond('gateway')).toBe(false);
   });
 
   it('are rotated without a refusal: two generations are accepted, the first is presented', () => {
     const old = `k1/gateway/identity:${key(1)}`;
     const next = `k2/gateway/identity:${key(2)}`;
-    const both = internalKeys(`${old},${next}`);
-    const turned = internalKeys(`${next},${old}`);
-    const done = internalKeys(next);
-    expect(both.verifyCaller(internalKeys(old).signAuthorization('gateway', 'identity'), 'identity')).toBe('gateway');
+    const both = parseInternalKeys(`${old},${next}`);
+    const turned = parseInternalKeys(`${next},${old}`);
+    const done = parseInternalKeys(next);
+    expect(both.verifyCaller(parseInternalKeys(old).signAuthorization('gateway', 'identity'), 'identity')).toBe(
+      'gateway',
+    );
     expect(both.verifyCaller(turned.signAuthorization('gateway', 'identity'), 'identity')).toBe('gateway');
     expect(turned.verifyCaller(both.signAuthorization('gateway', 'identity'), 'identity')).toBe('gateway');
     expect(done.verifyCaller(turned.signAuthorization('gateway', 'identity'), 'identity')).toBe('gateway');
-    expect(done.verifyCaller(internalKeys(old).signAuthorization('gateway', 'identity'), 'identity')).toBeNull();
+    expect(done.verifyCaller(parseInternalKeys(old).signAuthorization('gateway', 'identity'), 'identity')).toBeNull();
   });
 
   it.each([
@@ -59,6 +63,6 @@ describe('keys of calls between processes', () => {
       'key k1/import/identity is that of k1/gateway/identity',
     ],
   ])('are refused as %j', (text, problem) => {
-    expect(() => internalKeys(text)).toThrow(problem);
+    expect(() => parseInternalKeys(text)).toThrow(problem);
   });
 });

@@ -52,7 +52,7 @@ export class InternalKeys {
  * the old at the callee, then before it at both, then remove the old one.
  * Errors: a plain Error that names the key and never its value.
  */
-export function internalKeys(text: string): InternalKeys {
+export function parseInternalKeys(text: string): InternalKeys {
   const names = new Map<string, string>();
   const keys = text.split(',').map((item): InternalKey => {
     const [, keyId = '', caller = '', callee = '', value = ''] = ITEM.exec(item.trim()) ?? [];

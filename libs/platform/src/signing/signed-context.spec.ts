@@ -4,7 +4,7 @@ import {
   parseContextKeys,
   contextKeysFor,
   ContextRefused,
-  contextRequest,
+  contextRequestClaim,
   signContext,
   verifyContext,
 } from './signed-context';
@@ -23,7 +23,7 @@ const claims: ContextClaims = {
   ver: 123_456,
   epo: '0190c1d2-0000-7000-8000-000000000000',
   aud: 'collaboration',
-  req: contextRequest('POST', '/api/v4/projects/a%2Fb/issues/1/notes?x=1'),
+  req: contextRequestClaim('POST', '/api/v4/projects/a%2Fb/issues/1/notes?x=1'),
   rid: '01J00000000000000000000000',
   iat: NOW,
   ddl: NOW + 10_000,

@@ -110,7 +110,7 @@ export function contextKeysFor(text: string, audience: string): string {
 const MAX_PLAIN_URL = 1024;
 
 /** Returns the `req` claim: the request that the context is bound to. `rawUrl` is path and query as sent upstream. */
-export function contextRequest(method: string, rawUrl: string): string {
+export function contextRequestClaim(method: string, rawUrl: string): string {
   if (rawUrl.length <= MAX_PLAIN_URL) return `${method} ${rawUrl}`;
   return `${method} sha256:${createHash('sha256').update(rawUrl).digest('base64url')}`;
 }
@@ -159,7 +159,7 @@ export function verifyContext(header: string, expect: ExpectedRequest, keys: Con
  */
 export function checkClaims(claims: ContextClaims, expect: ExpectedRequest): ContextClaims {
   if (claims.aud !== expect.audience) throw new ContextRefused('audience');
-  if (claims.req !== contextRequest(expect.method, expect.rawUrl)) throw new ContextRefused('request');
+  if (claims.req !== contextRequestClaim(expect.method, expect.rawUrl)) throw new ContextRefused('request');
   if (Math.abs(expect.now - claims.iat) > CONTEXT_SKEW_MS) throw new Unavailable('clocks differ');
   return claims;
 }

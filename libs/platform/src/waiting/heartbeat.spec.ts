@@ -2,9 +2,9 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { setImmediate as turn, setTimeout as pause } from 'node:timers/promises';
 import { Worker } from 'node:worker_threads';
-import { Heartbeat } from './heartbeat';
+import { RequestArrivalClock } from './heartbeat';
 
-const heartbeat = new Heartbeat();
+const heartbeat = new RequestArrivalClock();
 afterAll(() => heartbeat.stop());
 
 function blockEventLoop(ms: number): void {
@@ -74,7 +74,7 @@ it('knows the age of connections that are accepted one a turn, when turns are sl
 
 it('beats seldom with few requests, and still dates the first request within a second', () => {
   jest.useFakeTimers();
-  const resting = new Heartbeat();
+  const resting = new RequestArrivalClock();
   try {
     jest.advanceTimersByTime(60_000);
     const set = jest.spyOn(globalThis, 'setTimeout');

@@ -25,7 +25,7 @@ const BUSY_WITHIN_MS = 3000;
  *
  * Units: as performance.now(), which continues while a process stands still; clocks of other machines are not used.
  */
-export class Heartbeat {
+export class RequestArrivalClock {
   private readonly beats: [number, number, number];
   private readonly pace = new Pace(BEAT_MS.busy, BEAT_MS.calm);
   private timer: NodeJS.Timeout;

@@ -33,7 +33,7 @@ export interface KeyedWrites {
    * Runs the write in one transaction with its answer, unless it was done meanwhile. A refusal before any write is
    * thrown and not stored. `refused` converts an error to an answer, or returns null for an error that ends the
    * transaction.
-   * Errors: KeyInUse while the same write is running; those of `make`.
+   * Errors: IdempotencyKeyInUse while the same write is running; those of `make`.
    */
   writeOnce(
     write: KeyedWrite,

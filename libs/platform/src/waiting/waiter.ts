@@ -54,7 +54,7 @@ const slots = new AsyncLocalStorage<WaiterSlot>();
  * settled has no waiting caller. It costs a hook on every promise: 8 us of CPU for each request with Node 20, next to
  * nothing with Node 24. Source: ADR 0020.
  */
-export async function awaitedBy<T>(waiter: Waiter, use: () => Promise<T>): Promise<T> {
+export async function runForWaiter<T>(waiter: Waiter, use: () => Promise<T>): Promise<T> {
   const slot: WaiterSlot = { waiter };
   try {
     return await slots.run(slot, use);
@@ -64,8 +64,8 @@ export async function awaitedBy<T>(waiter: Waiter, use: () => Promise<T>): Promi
 }
 
 /** Runs work that many requests share, such as reading the position of the directory copy: it has no deadline. */
-export function runShared<T>(use: () => Promise<T>): Promise<T> {
-  return awaitedBy({ kind: 'process', deadline: Infinity }, use);
+export function runWithoutDeadline<T>(use: () => Promise<T>): Promise<T> {
+  return runForWaiter({ kind: 'process', deadline: Infinity }, use);
 }
 
 /** Runs work that continues independently of the answer. */

@@ -21,7 +21,7 @@ const ROOT = join(__dirname, '../../../..');
 const WATCHED_MS = 500;
 const WATCHED_AT_MOST_MS = 60_000;
 
-export interface BackgroundOptions {
+export interface BackgroundWorkTestOptions {
   readonly service: ProcessName;
   readonly module: RootModule;
   // eslint-disable-next-line @typescript-eslint/no-explicit-any -- definitions of any fields, as in ProcessDefinition
@@ -42,7 +42,7 @@ export interface BackgroundOptions {
  * service, our libraries or the job queue start while the process is idle.
  * Source: ADR 0011, 0160.
  */
-export function background(o: BackgroundOptions): void {
+export function registerBackgroundWorkTests(o: BackgroundWorkTestOptions): void {
   describe('background work', () => {
     const everywhere = o.everywhere ?? [];
 
@@ -64,7 +64,7 @@ export function background(o: BackgroundOptions): void {
 
 /** Returns the files that start timers in an idle process of this role, sorted; waits for the expected ones. */
 async function filesThatStartTimers(
-  o: BackgroundOptions,
+  o: BackgroundWorkTestOptions,
   role: 'api' | 'worker' | 'command',
   expectedFiles: readonly string[],
 ): Promise<string[]> {

@@ -21,7 +21,7 @@ interface EffectMetadata {
  * touching rows of another project. `effect` is the name of the wing's effect (`drop-pins`). `fill` inserts rows into
  * each of the tables, as an owner.
  */
-export function deletedWithProjects(o: {
+export function registerProjectDeletionTests(o: {
   readonly service: () => SeededService;
   readonly effect: string;
   readonly tables: readonly string[];

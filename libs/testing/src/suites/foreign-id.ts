@@ -14,7 +14,7 @@ export interface ForeignRequest {
  * A resource cannot be reached through a foreign parent, whatever the caller may do in both. `untouched` reads the
  * resource, to prove that it is unchanged. Source: reference reliability 7.1 (API1).
  */
-export function foreignId(o: {
+export function registerForeignParentTests(o: {
   readonly app: () => TestApp;
   readonly viewer: () => Viewer;
   readonly requests: () => readonly ForeignRequest[] | Promise<readonly ForeignRequest[]>;

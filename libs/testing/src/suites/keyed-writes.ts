@@ -21,7 +21,7 @@ const OF_ANOTHER = { message: 'Idempotency-Key was used for another request' };
  * in `table`; `stranger` may do the same as `caller`; `refused` is a body that the handler refuses, absent where there
  * is none. Source: docs/reference/reliability.md 5.
  */
-export function idempotentWrites(
+export function registerIdempotentWriteTests(
   name: string,
   o: {
     readonly caller: () => Agent;

@@ -1,6 +1,6 @@
 import type { Viewer } from '@rookery/kernel';
 import type { Response } from 'supertest';
-import { inBrackets } from '../agent';
+import { encodeBracketParams } from '../agent';
 import type { Params } from '../agent';
 import type { TestApp } from '../app';
 
@@ -22,13 +22,13 @@ export interface PagedList {
  * Standard behaviour of every list with pages. `list` is called inside each test, after the spec's own set-up.
  * Source: reference identity-and-import 1.3.
  */
-export function paging(list: () => PagedList): void {
+export function registerListPagingTests(list: () => PagedList): void {
   const ask = (page: Params = {}, method: 'get' | 'head' = 'get'): Promise<Response> => {
     const { app, viewer, path, query } = list();
     return app
       .as(viewer)
       [method](path)
-      .query(inBrackets({ ...query, ...page }));
+      .query(encodeBracketParams({ ...query, ...page }));
   };
   const keysOf = (response: Response): unknown[] =>
     (response.body as Record<string, unknown>[]).map(list().key ?? ((row) => row['id']));

@@ -1,6 +1,6 @@
 import type { Viewer } from '@rookery/kernel';
 import type { Test } from 'supertest';
-import { inBrackets, requestOf } from '../agent';
+import { encodeBracketParams, requestOf } from '../agent';
 import type { Method, Params } from '../agent';
 import type { TestApp } from '../app';
 
@@ -8,12 +8,16 @@ import type { TestApp } from '../app';
 const ENCODINGS: Readonly<Record<string, (request: Test, params: Params) => Test>> = {
   JSON: (request, params) => request.send(params),
   'JSON of texts': (request, params) => request.send(withTextValues(params)),
-  form: (request, params) => request.type('form').send(inBrackets(params)),
+  form: (request, params) => request.type('form').send(encodeBracketParams(params)),
   multipart: (request, params) =>
-    [...new URLSearchParams(inBrackets(params))].reduce((form, [name, value]) => form.field(name, value), request),
-  query: (request, params) => request.query(inBrackets(params)),
-  'query with an empty JSON body': (request, params) => request.query(inBrackets(params)).send({}),
-  'query with withPythonBooleans booleans': (request, params) => request.query(inBrackets(withPythonBooleans(params))),
+    [...new URLSearchParams(encodeBracketParams(params))].reduce(
+      (form, [name, value]) => form.field(name, value),
+      request,
+    ),
+  query: (request, params) => request.query(encodeBracketParams(params)),
+  'query with an empty JSON body': (request, params) => request.query(encodeBracketParams(params)).send({}),
+  'query with withPythonBooleans booleans': (request, params) =>
+    request.query(encodeBracketParams(withPythonBooleans(params))),
 };
 
 /**
@@ -21,7 +25,7 @@ const ENCODINGS: Readonly<Record<string, (request: Test, params: Params) => Test
  * must be unique can differ. `seen` returns the part of the answer that must be equal.
  * Source: reference identity-and-import 1.2, 14.1.
  */
-export function parameterEncodings(o: {
+export function registerParameterEncodingTests(o: {
   readonly app: () => TestApp;
   readonly to: (encoding: string) => Promise<EncodedRequest> | EncodedRequest;
   readonly seen: (body: Record<string, unknown>) => unknown;

@@ -1,6 +1,6 @@
 import type { Viewer } from '@rookery/kernel';
 import type { Response } from 'supertest';
-import { inBrackets, requestOf } from '../agent';
+import { encodeBracketParams, requestOf } from '../agent';
 import type { Method, Params } from '../agent';
 import type { TestApp } from '../app';
 
@@ -27,11 +27,14 @@ export interface RefusedEndpoint {
  * when later ones apply too, so that no answer reveals what the caller may not see.
  * Source: ADR 0003.
  */
-export function refusalOrder(app: () => TestApp, endpoint: () => RefusedEndpoint | Promise<RefusedEndpoint>): void {
+export function registerRefusalOrderTests(
+  app: () => TestApp,
+  endpoint: () => RefusedEndpoint | Promise<RefusedEndpoint>,
+): void {
   const ask = async (who: (e: RefusedEndpoint) => Viewer, params: 'good' | 'bad'): Promise<Response> => {
     const asked = await endpoint();
     const request = requestOf(app().as(who(asked)), asked.method, asked.path);
-    return asked.method === 'GET' ? request.query(inBrackets(asked[params])) : request.send(asked[params]);
+    return asked.method === 'GET' ? request.query(encodeBracketParams(asked[params])) : request.send(asked[params]);
   };
 
   describe('refusals', () => {

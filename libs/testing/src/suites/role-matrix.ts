@@ -31,7 +31,7 @@ export interface RoleMatrix {
  * Permissions: every line of a table, in each visibility, for each role. Every endpoint must have a line. The roles are
  * those of members of the parents. Source: reference identity-and-import 12.
  */
-export function roleMatrix({ file, routes = /^/, clients, places }: RoleMatrix): void {
+export function registerRoleMatrixTests({ file, routes = /^/, clients, places }: RoleMatrix): void {
   const lines = readMatrixLines(file);
   let serial = 0;
   const fill = (text: string, visibility: MatrixVisibility, n: number): string =>

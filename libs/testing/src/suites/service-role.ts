@@ -40,7 +40,10 @@ interface Relation {
  * Checks the rights that the role of a running service gets from the migration of its database: to the rows of all tables,
  * and to nothing else. Source: reference reliability 9.3; ADR 0211.
  */
-export function serviceRole(o: { readonly migrations: readonly MigrationClass[]; readonly table: string }): void {
+export function registerServiceRoleTests(o: {
+  readonly migrations: readonly MigrationClass[];
+  readonly table: string;
+}): void {
   let database: TestDatabaseWithRoles;
   let client: Client;
   const migrate = (): Promise<string[]> =>

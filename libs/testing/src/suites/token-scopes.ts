@@ -14,7 +14,7 @@ import type { TestApp } from '../app';
  * id; `params` are valid parameters for endpoints that check them first, by method and template. Source: reference
  * identity-and-import 4.3, 4.4.
  */
-export function tokenScopes(o: {
+export function registerTokenScopeTests(o: {
   readonly app: () => TestApp;
   readonly viewer: () => Viewer;
   readonly params?: Readonly<Record<string, Params>>;

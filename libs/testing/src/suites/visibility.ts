@@ -40,7 +40,7 @@ export interface VisibilityTable {
  * Every relation with every visibility: a viewer who may not know the parent gets 404, every other viewer the status
  * `seen`. Source: reference identity-and-import 1.5, 12; reference reliability 7.1 (API1).
  */
-export function visibility(table: VisibilityTable): void {
+export function registerVisibilityTests(table: VisibilityTable): void {
   describe.each(VISIBILITIES)('in a %s parent', (level) => {
     it.each(STANDINGS)('shows %s only what they may see', async (standing) => {
       const { viewer, path, method = 'GET', body } = await table.from(level, standing);

@@ -1,7 +1,7 @@
 import { fieldsOf, registeredEndpoints, templatesOf } from '@rookery/api-v4';
 import type { EndpointRecord } from '@rookery/api-v4';
 import type { Viewer } from '@rookery/kernel';
-import { inBrackets, requestOf } from '../agent';
+import { encodeBracketParams, requestOf } from '../agent';
 import type { Method, Params } from '../agent';
 import type { TestApp } from '../app';
 
@@ -12,7 +12,7 @@ import type { TestApp } from '../app';
  * `params` are other required parameters, by method and template, with a number that no other request has. Source:
  * reference identity-and-import 1.2.
  */
-export function wholeNumbers(o: {
+export function registerNumberLimitTests(o: {
   readonly app: () => TestApp;
   readonly viewer: () => Viewer;
   readonly ids?: () => Readonly<Record<string, number>>;
@@ -30,7 +30,9 @@ export function wholeNumbers(o: {
         .replace(/[:*]\w+/g, '1');
       const params = { ...o.params?.[`${method} ${template}`]?.(serial), ...numbers };
       const request = requestOf(o.app().as(o.viewer(), { isUncounted: true }), method, path);
-      const { status, text } = await (method === 'GET' ? request.query(inBrackets(params)) : request.send(params));
+      const { status, text } = await (method === 'GET'
+        ? request.query(encodeBracketParams(params))
+        : request.send(params));
       expect(status < 500 ? '' : `${path} ${JSON.stringify(params)}: ${status} ${text}`).toBe('');
     }
   });

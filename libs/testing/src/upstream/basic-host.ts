@@ -13,7 +13,7 @@ export interface ApiCall {
   readonly query: URLSearchParams;
 }
 
-interface BasicHostOptions {
+interface BasicAuthHostOptions {
   /** Path that the API has below it. */
   readonly apiPath: string;
   /** Path that repositories have below it, such as `/scm`. */
@@ -24,7 +24,7 @@ interface BasicHostOptions {
 }
 
 /** Real HTTP and real git behind HTTP Basic authentication, for doubles of upstream hosts. */
-export class BasicHost {
+export class BasicAuthHost {
   readonly username = 'wren';
   /** The accepted credential. */
   readonly token = 'repohost-s3cret-canary';
@@ -37,7 +37,7 @@ export class BasicHost {
 
   private constructor(
     readonly git: GitClient,
-    private readonly options: BasicHostOptions,
+    private readonly options: BasicAuthHostOptions,
   ) {
     this.server = createServer((request, response) => {
       this.answerRequest(request, response).catch(() => response.destroy());
@@ -45,8 +45,8 @@ export class BasicHost {
   }
 
   /** Starts the host on this port, or on a free one if `port` is 0. */
-  static async start(options: BasicHostOptions, port: number): Promise<BasicHost> {
-    const host = new BasicHost(await GitClient.make(), options);
+  static async start(options: BasicAuthHostOptions, port: number): Promise<BasicAuthHost> {
+    const host = new BasicAuthHost(await GitClient.make(), options);
     await new Promise<void>((listening) => host.server.listen(port, '127.0.0.1', listening));
     return host;
   }

@@ -1,5 +1,5 @@
 import type { ServerResponse } from 'node:http';
-import { BasicHost, sendJson } from './basic-host';
+import { BasicAuthHost, sendJson } from './basic-host';
 import type { ApiCall } from './basic-host';
 
 type HostedObject = Readonly<Record<string, unknown>>;
@@ -33,13 +33,13 @@ export class RepohostCloud {
   private readonly repositories = new Map<string, CloudRepository>();
   private readonly lists = new Map<string, readonly HostedObject[]>();
 
-  private constructor(readonly host: BasicHost) {}
+  private constructor(readonly host: BasicAuthHost) {}
 
   /** Starts the host on this port, or on a free one if `port` is 0. */
   static async start(port = 0): Promise<RepohostCloud> {
     const options = { apiPath: API, gitPath: '', refusal: toErrorBody('Invalid credentials.') };
     const cloud: RepohostCloud = new RepohostCloud(
-      await BasicHost.start({ ...options, serve: (call, response) => cloud.answerRequest(call, response) }, port),
+      await BasicAuthHost.start({ ...options, serve: (call, response) => cloud.answerRequest(call, response) }, port),
     );
     return cloud;
   }

@@ -1,5 +1,5 @@
 import type { ServerResponse } from 'node:http';
-import { BasicHost, sendJson } from './basic-host';
+import { BasicAuthHost, sendJson } from './basic-host';
 import type { ApiCall } from './basic-host';
 
 type HostedObject = Readonly<Record<string, unknown>>;
@@ -35,14 +35,14 @@ export class RepohostServer {
   /** Activities by the path of their pull request, the newest first. */
   private readonly activities = new Map<string, readonly HostedObject[]>();
 
-  private constructor(readonly host: BasicHost) {}
+  private constructor(readonly host: BasicAuthHost) {}
 
   /** Starts the host on this port, or on a free one if `port` is 0. */
   static async start(port = 0): Promise<RepohostServer> {
     const refusal = toErrorBody('Authentication failed. Please check your credentials and try again.');
     const options = { apiPath: '/rest/api/1.0', gitPath: '/scm', refusal };
     const server: RepohostServer = new RepohostServer(
-      await BasicHost.start({ ...options, serve: (call, response) => server.answerRequest(call, response) }, port),
+      await BasicAuthHost.start({ ...options, serve: (call, response) => server.answerRequest(call, response) }, port),
     );
     return server;
   }

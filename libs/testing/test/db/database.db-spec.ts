@@ -1,6 +1,6 @@
 import { Client } from 'pg';
 import type { MigrationInterface, QueryRunner } from 'typeorm';
-import { testDatabase, testServer, type TestDatabase } from '../../src';
+import { testDatabase, testServerUrl, type TestDatabase } from '../../src';
 
 class CreateNests1767225600000 implements MigrationInterface {
   async up(runner: QueryRunner): Promise<void> {
@@ -63,7 +63,7 @@ describe('testDatabase', () => {
     await database.drop();
     const name = new URL(database.url).pathname.slice(1);
     const left = await queryDatabase(
-      testServer('TEST_POSTGRES_URL'),
+      testServerUrl('TEST_POSTGRES_URL'),
       `SELECT 1 FROM pg_database WHERE datname = '${name}'`,
     );
     expect(left).toEqual([]);

@@ -14,7 +14,7 @@ interface ClientFeature {
  * strategies. Flags without one are left out, because clients take an enabled flag without strategies to be on for all
  * users. Source: reference packages-and-admin 9.3.
  */
-export function clientFeatures(rows: readonly ClientStrategyRow[], environment: string): readonly ClientFeature[] {
+export function toUnleashFeatures(rows: readonly ClientStrategyRow[], environment: string): readonly ClientFeature[] {
   const features = new Map<string, ClientFeature>();
   for (const row of rows) {
     if (!row.scopes.some((scope) => matchesWildcard(scope, environment))) continue;

@@ -1,11 +1,11 @@
 import { createHash } from 'node:crypto';
 import { Controller } from '@nestjs/common';
 import type { Call, FileAnswer } from '@rookery/api-v4';
-import { anyone, empty, Endpoint, file } from '@rookery/api-v4';
+import { anyone, emptyOk, Endpoint, file } from '@rookery/api-v4';
 import { Database } from '@rookery/persistence';
 import { FeatureFlagsClientsService } from '../../feature-flags-clients/feature-flags-clients.service';
-import { strategiesForClients } from '../feature-flags.queries';
-import { CLIENT_FEATURES, clientFeatures } from './client-features';
+import { findStrategiesForUnleashClients } from '../feature-flags.queries';
+import { CLIENT_FEATURES, toUnleashFeatures } from './client-features';
 import { IdentifyUnleashClient } from './unleash.dto';
 
 /** Clients authenticate by the token of the project. Access tokens have no effect here. */
@@ -26,7 +26,7 @@ export class UnleashController {
     private readonly database: Database,
   ) {}
 
-  @Endpoint('GET', BASE, { ...SHARED, about: 'Checks the token of an Unleash client.', answers: empty() })
+  @Endpoint('GET', BASE, { ...SHARED, about: 'Checks the token of an Unleash client.', answers: emptyOk() })
   async check(call: Call<IdentifyUnleashClient>): Promise<void> {
     await this.findRevision(call);
   }
@@ -45,15 +45,15 @@ export class UnleashController {
     const version = `${revision}-${createHash('sha256').update(environment).digest('hex').slice(0, 16)}`;
     const mediaType = 'application/json';
     if (knownVersions.has(version)) return { stream: null, mediaType, version };
-    const rows = await strategiesForClients(this.database, Number(params.project_id));
-    const features = clientFeatures(rows, environment);
+    const rows = await findStrategiesForUnleashClients(this.database, Number(params.project_id));
+    const features = toUnleashFeatures(rows, environment);
     return { stream: Buffer.from(JSON.stringify({ version: 1, features })), mediaType, version };
   }
 
   @Endpoint('POST', `${BASE}/client/register`, {
     ...SHARED,
     about: 'Accepts the registration of an Unleash client. Nothing is stored.',
-    answers: empty(),
+    answers: emptyOk(),
   })
   async register(call: Call<IdentifyUnleashClient>): Promise<void> {
     await this.findRevision(call);
@@ -62,7 +62,7 @@ export class UnleashController {
   @Endpoint('POST', `${BASE}/client/metrics`, {
     ...SHARED,
     about: 'Accepts the metrics of an Unleash client. Nothing is stored.',
-    answers: empty(),
+    answers: emptyOk(),
   })
   async metrics(call: Call<IdentifyUnleashClient>): Promise<void> {
     await this.findRevision(call);

@@ -1,7 +1,7 @@
 import { bool, choice, instant, int, list, nullable, object, presenter, text } from '@rookery/api-v4';
 import { SELECTIVE_SYNC_TYPES } from '../geo-site.entity';
 import type { FieldType } from '@rookery/api-v4';
-import { siteLink } from '../geo-site.presenter';
+import { geoSiteApiUrl } from '../geo-site.presenter';
 import { HEALTH_STATUSES, healthStatusOf } from './site-status';
 import type { SiteStatus, ReplicationSlots } from './site-status';
 
@@ -119,7 +119,7 @@ export const geoStatusPresenter = presenter<SiteStatus>('GeoSiteStatus').fields(
   updated_at: [instant, ({ checkedAt }) => checkedAt],
   _links: [
     object({ self: text, site: text }),
-    ({ siteId }, _loaded, ctx) => ({ self: siteLink(ctx, siteId!, '/status'), site: siteLink(ctx, siteId!) }),
+    ({ siteId }, _loaded, ctx) => ({ self: geoSiteApiUrl(ctx, siteId!, '/status'), site: geoSiteApiUrl(ctx, siteId!) }),
     { when: ({ siteId }) => siteId !== null },
   ],
 });

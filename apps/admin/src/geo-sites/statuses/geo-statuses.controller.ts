@@ -5,7 +5,7 @@ import type { Page } from '@rookery/kernel';
 import { CheckGeoStatus, ListGeoFailures, ShowGeoSiteStatus } from '../geo-sites.dto';
 import { GeoStatusesService } from './geo-statuses.service';
 import { geoFailurePresenter, geoStatusPresenter } from './geo-status.presenter';
-import { OwnStatusService } from './own-status.service';
+import { OwnGeoStatusService } from './own-status.service';
 import type { SiteStatus } from './site-status';
 
 const SOURCE = 'requirements 3 §4; reference packages-and-admin 8.2';
@@ -15,7 +15,7 @@ const SOURCE = 'requirements 3 §4; reference packages-and-admin 8.2';
 export class GeoStatusesController {
   constructor(
     private readonly statuses: GeoStatusesService,
-    private readonly own: OwnStatusService,
+    private readonly own: OwnGeoStatusService,
   ) {}
 
   @Endpoint('GET', '/geo_sites/status', {

@@ -8,7 +8,7 @@ import { geoSites } from '../geo-sites';
 import { GeoStatusesQueries } from './geo-statuses.queries';
 import type { StatusRow } from './geo-statuses.queries';
 import { SiteProbeService } from './site-probe.service';
-import { currentFinding } from './site-status';
+import { downgradeOutdatedProbeResult } from './site-status';
 import type { ProbeResult, SiteStatus } from './site-status';
 
 /** Status of sites: measured now for this one, results of the last check for others. */
@@ -61,7 +61,7 @@ export class GeoStatusesService {
       isPrimary: row.is_primary,
       selectiveSyncType: row.selective_sync_type,
       namespaces: row.namespaces,
-      found: currentFinding({ isHealthy, health, measured }, checkedAt, this.clock.now()),
+      found: downgradeOutdatedProbeResult({ isHealthy, health, measured }, checkedAt, this.clock.now()),
       checkedAt,
       healthyAt: row.healthy_at,
     };

@@ -11,7 +11,7 @@ const MEASURE = `
 
 /** Measures this estate. Replication slots are those of this database's server. */
 @Injectable()
-export class OwnStatusQueries {
+export class OwnGeoStatusQueries {
   constructor(private readonly db: Database) {}
 
   async measure(): Promise<SiteFacts> {

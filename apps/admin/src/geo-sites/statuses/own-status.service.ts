@@ -4,7 +4,7 @@ import { CLOCK, Unauthorized } from '@rookery/kernel';
 import type { GeoSettings } from '../geo-sites.config';
 import { geoSettings } from '../geo-sites.config';
 import { isSignedGeoRequest } from './geo-signature';
-import { OwnStatusQueries } from './own-status.queries';
+import { OwnGeoStatusQueries } from './own-status.queries';
 import { healthyResult } from './site-status';
 import type { SiteStatus } from './site-status';
 
@@ -12,9 +12,9 @@ import type { SiteStatus } from './site-status';
  * Status of this estate for another site. That site knows itself whether this one is the primary and what it copies.
  */
 @Injectable()
-export class OwnStatusService {
+export class OwnGeoStatusService {
   constructor(
-    private readonly own: OwnStatusQueries,
+    private readonly own: OwnGeoStatusQueries,
     @Inject(geoSettings.token) private readonly settings: GeoSettings,
     @Inject(CLOCK) private readonly clock: Clock,
   ) {}

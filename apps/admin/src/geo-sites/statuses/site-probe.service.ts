@@ -4,7 +4,7 @@ import { CLOCK } from '@rookery/kernel';
 import { CurrentSite } from '../current-site';
 import type { ProbedSite } from './geo-statuses.queries';
 import { GeoStatusesQueries } from './geo-statuses.queries';
-import { OwnStatusQueries } from './own-status.queries';
+import { OwnGeoStatusQueries } from './own-status.queries';
 import { SiteStatusClient } from './site-status-client';
 import { healthyResult } from './site-status';
 import type { ProbeResult } from './site-status';
@@ -14,7 +14,7 @@ import type { ProbeResult } from './site-status';
 export class SiteProbeService {
   constructor(
     private readonly statuses: GeoStatusesQueries,
-    private readonly own: OwnStatusQueries,
+    private readonly own: OwnGeoStatusQueries,
     private readonly client: SiteStatusClient,
     private readonly current: CurrentSite,
     @Inject(CLOCK) private readonly clock: Clock,

@@ -6,7 +6,7 @@ import { CLOCK } from '@rookery/kernel';
 import type { GeoSettings } from '../geo-sites.config';
 import { geoSettings } from '../geo-sites.config';
 import { GEO_SIGNATURE_HEADER, GEO_STATUS_PATH, signGeoRequest } from './geo-signature';
-import { parseStatusAnswer, unhealthyResult } from './site-status';
+import { parseGeoStatusAnswer, unhealthyResult } from './site-status';
 import type { ProbeResult } from './site-status';
 
 /** Well within the deadline of a request that waits for it. */
@@ -48,7 +48,8 @@ function toProbeResult({ status, body }: EgressAnswer): ProbeResult {
   if (status === 401) return unhealthyResult('The site knows another GEO_SHARED_SECRET or another time (401).');
   if (status !== 200) return unhealthyResult(`The site answered ${status}.`);
   return (
-    parseStatusAnswer(parseJsonOrUndefined(body)) ?? unhealthyResult('The site answered something that is no status.')
+    parseGeoStatusAnswer(parseJsonOrUndefined(body)) ??
+    unhealthyResult('The site answered something that is no status.')
   );
 }
 

@@ -66,7 +66,7 @@ export function unhealthyResult(health: string): ProbeResult {
 const OUTDATED_MS = 5 * 60_000;
 
 /** Returns the finding if it is recent, else an unhealthy one: an old healthy result says nothing about now. */
-export function currentFinding(found: ProbeResult, checkedAt: Date, now: Date): ProbeResult {
+export function downgradeOutdatedProbeResult(found: ProbeResult, checkedAt: Date, now: Date): ProbeResult {
   if (!found.isHealthy || now.getTime() - checkedAt.getTime() <= OUTDATED_MS) return found;
   return { ...found, isHealthy: false, health: `The site was last asked at ${checkedAt.toISOString()}.` };
 }
@@ -78,7 +78,7 @@ const LONGEST_HEALTH = 255;
  * Parses the status answer of another site and keeps only the known fields. Returns null if the answer is not a valid
  * status.
  */
-export function parseStatusAnswer(answer: unknown): ProbeResult | null {
+export function parseGeoStatusAnswer(answer: unknown): ProbeResult | null {
   if (typeof answer !== 'object' || answer === null) return null;
   const fields = answer as Readonly<Record<string, unknown>>;
   const { version, healthy: isHealthy, health, projects_count: projects } = fields;

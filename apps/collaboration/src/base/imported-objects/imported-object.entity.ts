@@ -1,5 +1,5 @@
 import type { ImportedKind } from '@rookery/contracts';
-import { attachedTo } from '@rookery/persistence';
+import { declareAttachedTable } from '@rookery/persistence';
 import { Check, Column, Entity, PrimaryColumn } from 'typeorm';
 
 /**
@@ -20,7 +20,7 @@ export class ImportedObject {
   @Column({ type: 'bigint' }) objectId: number;
 }
 
-export const attachedImportedObjects = attachedTo({
+export const attachedImportedObjects = declareAttachedTable({
   table: 'imported_objects',
   key: 'ctid',
   effect: 'drop-imported-objects',

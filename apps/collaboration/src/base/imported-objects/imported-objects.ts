@@ -35,7 +35,7 @@ const ADD = statement<MappingParams & { ids: readonly number[]; objects: readonl
 );
 
 /** Returns the local ids of imported objects by their upstream ids. */
-export async function findImported(
+export async function findImportedObjectIds(
   tx: Pick<Tx | Database, 'run'>,
   of: MappingParams,
   ids: readonly number[],
@@ -45,7 +45,7 @@ export async function findImported(
 }
 
 /** Stores the upstream ids of new objects. */
-export async function addImported(
+export async function addImportedObjects(
   tx: Tx,
   of: MappingParams,
   added: readonly { readonly upstreamId: number; readonly id: number }[],
@@ -58,7 +58,7 @@ export async function addImported(
  * Leaves out objects that were imported before, and repetitions of one upstream object in the request, of which the first
  * counts.
  */
-export async function newObjects<T>(
+export async function omitAlreadyImportedObjects<T>(
   tx: Tx,
   of: MappingParams,
   objects: readonly CheckedObject<T>[],
@@ -66,7 +66,7 @@ export async function newObjects<T>(
 ): Promise<readonly CheckedObject<T>[]> {
   const known = new Set(
     (
-      await findImported(
+      await findImportedObjectIds(
         tx,
         of,
         objects.map(({ object }) => idOf(object)),
@@ -80,7 +80,7 @@ export async function newObjects<T>(
 }
 
 /** Converts each object, and collects those that break a rule. */
-export function checkEach<T, R>(objects: readonly T[], check: (object: T) => R): CheckedObjects<R> {
+export function checkImportObjects<T, R>(objects: readonly T[], check: (object: T) => R): CheckedObjects<R> {
   const valid: CheckedObject<R>[] = [];
   const failed: UnimportedObject[] = [];
   objects.forEach((object, index) => {

@@ -1,4 +1,4 @@
-import { groupLevelSql, projectLevelSql } from '@rookery/directory';
+import { groupAccessLevelSql, projectAccessLevelSql } from '@rookery/directory';
 import { ACCESS_LEVELS } from '@rookery/kernel';
 
 /** SQL expressions for the person who reads: parameters of a list, or columns of the users that an effect handles. */
@@ -13,13 +13,13 @@ const { guest, planner, reporter, owner } = ACCESS_LEVELS;
 
 /**
  * Lateral subquery with one row if the person may see the project, else none. The row holds the person's access and the
- * shown columns of the project. Applies the rules of `createReader`, for statements over several projects.
+ * shown columns of the project. Applies the rules of `createNoteableReader`, for statements over several projects.
  * Columns: `project_id`, `name`, `path`, `full_path`, `name_with_namespace`, `description`, `created_at`,
  * `traversal_ids`, `emails_enabled`, `reads_<feature>`, `is_member`, `reads_confidential`, `reads_internal`.
  * Source: reference identity-and-import 1.5; reference work-tracking 2.4, 9.1; ADR 0080.
  */
 export function projectAccessSql(project: string, person: PersonSql): string {
-  const level = projectLevelSql({ user: person.user, project: 'p.id', namespace: 'home' });
+  const level = projectAccessLevelSql({ user: person.user, project: 'p.id', namespace: 'home' });
   const reads = (feature: string, also = ''): string => `(p.${feature}_access_level = 'enabled'
         or (p.${feature}_access_level = 'private' and held.level >= ${guest}))${also} as reads_${feature}`;
   const code = `coalesce(p.repository_access_level, 'enabled')`;
@@ -49,7 +49,7 @@ export function projectAccessSql(project: string, person: PersonSql): string {
  * Source: reference work-tracking 1.4, 5.1.
  */
 export function groupAccessSql(group: string, person: PersonSql, plan: 'with epics' | 'any' = 'with epics'): string {
-  const level = groupLevelSql({ user: person.user, namespace: 'g' });
+  const level = groupAccessLevelSql({ user: person.user, namespace: 'g' });
   return `(select g.id as group_id, g.name, g.path, g.full_path, g.parent_id, g.avatar_url, g.traversal_ids, g.emails_enabled,
       ${plan === 'any' ? `g.plan <> 'free'` : 'true'} as reads_epics, held.level >= ${guest} as is_member, held.level >= ${planner} as reads_confidential,
       held.level >= ${reporter} as reads_internal
@@ -73,6 +73,6 @@ export function readsCodeSql(project: string, access: string): string {
 }
 
 /** Subquery for the id of the user with a username, ignoring case. `username` is a text expression. */
-export function userNamedSql(username: string): string {
+export function userIdByUsernameSql(username: string): string {
   return `(select u.id from directory_users u where lower(u.username) = lower(${username}) limit 1)`;
 }

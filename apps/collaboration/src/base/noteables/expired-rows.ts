@@ -11,18 +11,18 @@ const BETWEEN_CHUNKS_MS = 50;
  * chunk without an expired row. Rows that another process has locked are skipped.
  * The condition is on `id`. `$1` is the retention in days. `done` is a further condition on the row `p`.
  */
-export function oldestExpiredSql(table: string, done: string): string {
+export function oldestExpiredRowsSql(table: string, condition: string): string {
   return `id in (
     with oldest as (select id, created_at from ${table} order by id limit ${EXPIRED_CHUNK})
     select o.id from oldest o join ${table} p on p.id = o.id
-    where o.created_at < now() - $1::integer * interval '1 day' and ${done} for update of p skip locked)`;
+    where o.created_at < now() - $1::integer * interval '1 day' and ${condition} for update of p skip locked)`;
 }
 
 /**
  * Deletes rows older than `days` with statements that delete up to `EXPIRED_CHUNK` rows, chunk by chunk. Returns the number of deleted rows.
  * Errors: the reason of the signal if it is aborted.
  */
-export async function deleteExpired(
+export async function deleteExpiredRows(
   database: Database,
   statements: readonly PreparedStatement[],
   days: number,

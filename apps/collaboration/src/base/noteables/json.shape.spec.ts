@@ -1,5 +1,5 @@
 import { bool, text } from '@rookery/api-v4';
-import { arraySql, json, jsonShape, literalSql, textsSql } from './json.shape';
+import { jsonArraySql, json, jsonShape, literalSql, jsonTextsSql } from './json.shape';
 
 const items = jsonShape<{ readonly item: string }>('Item').fields({
   id: [json.int, ({ item }) => `${item}.id`],
@@ -38,7 +38,7 @@ test('conditional fields bring their own comma', () => {
 
 test('a lookup that several fields share runs once, also in a longer shape', () => {
   const found = ({ of }: { readonly of: string }): string =>
-    `${textsSql(items, { of: { item: 't' }, from: `from items t where t.of = ${of}` }, 't.id')} held`;
+    `${jsonTextsSql(items, { of: { item: 't' }, from: `from items t where t.of = ${of}` }, 't.id')} held`;
   const owned = jsonShape<{ readonly of: string }>('Owned', found).fields({
     all: [json.list(items), () => 'held.texts'],
     one: [json.first(items), () => 'held.texts'],
@@ -61,7 +61,7 @@ test('a lookup by a null id is skipped', () => {
 });
 
 test('a list is one text, empty without rows', () => {
-  expect(arraySql(shape, 'from items t', 't.id')).toBe(
+  expect(jsonArraySql(shape, 'from items t', 't.id')).toBe(
     `(select '[' || coalesce(string_agg(${shape.sql}, ',' order by t.id), '') || ']' from items t)`,
   );
 });

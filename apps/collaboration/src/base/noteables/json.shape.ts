@@ -243,7 +243,7 @@ export const json = {
       return [jsonOrNullPiece(by === undefined ? found : `case when ${by} is not null then ${found} end`)];
     },
   }),
-  /** A list of objects from an array of their JSON texts, see `textsSql`. The array may be null. */
+  /** A list of objects from an array of their JSON texts, see `jsonTextsSql`. The array may be null. */
   list: <A>(shape: JsonShape<A>): SqlType<string> => ({
     type: list(nested(shape.presenter)),
     pieces: (array) => [{ constant: '[' }, { sql: `array_to_string(${array}, ',')` }, { constant: ']' }],
@@ -264,21 +264,21 @@ export function withDescription<S>(type: SqlType<S>, about: string): SqlType<S> 
  * All rows of a FROM clause as one JSON array text. Returns null if `heavy` holds for any row; heavy rows are not
  * rendered.
  */
-export function arraySql(
+export function jsonArraySql(
   { sql }: Pick<ShapeSql, 'sql'>,
   from: string,
   order: string,
-  heavy: string | null = null,
+  isHeavySql: string | null = null,
 ): string {
   const array = (row: string): string => `'[' || coalesce(string_agg(${row}, ',' order by ${order}), '') || ']'`;
-  if (heavy === null) return `(select ${array(sql)} ${from})`;
-  return `(select case when bool_or(${heavy}) then null else ${array(`case when not ${heavy} then ${sql} end`)} end ${from})`;
+  if (isHeavySql === null) return `(select ${array(sql)} ${from})`;
+  return `(select case when bool_or(${isHeavySql}) then null else ${array(`case when not ${isHeavySql} then ${sql} end`)} end ${from})`;
 }
 
 /**
  * Subquery for the JSON texts of all rows of a FROM clause. It has one row with the array `texts`, which is null if
  * there are no rows.
  */
-export function textsSql<A>(shape: JsonShape<A>, { of, from }: SubquerySource<A>, order: string): string {
+export function jsonTextsSql<A>(shape: JsonShape<A>, { of, from }: SubquerySource<A>, order: string): string {
   return `(select array_agg(${shape.toSql(of).sql} order by ${order}) as texts ${from})`;
 }

@@ -168,7 +168,7 @@ export class NoteableKinds {
 }
 
 /** The column that holds the parent of the row `i`. */
-export function parentSql({ parent }: Pick<NoteableKind, 'parent'>): string {
+export function parentIdColumnSql({ parent }: Pick<NoteableKind, 'parent'>): string {
   return parent === 'project' ? 'i.project_id' : 'i.group_id';
 }
 
@@ -183,18 +183,21 @@ export function groupIdSql({ parent }: Pick<NoteableKind, 'parent'>): string {
 }
 
 /** Text expression over the row `i` for the web path of a noteable below the base URL: `groups/group/-/epics/7`. */
-export function pagePathSql(kind: Pick<NoteableKind, 'parent' | keyof ReferenceFormat>, fullPath: string): string {
+export function noteablePagePathSql(
+  kind: Pick<NoteableKind, 'parent' | keyof ReferenceFormat>,
+  fullPath: string,
+): string {
   const path = webPathSql(kind, fullPath);
   return kind.parent === 'group' ? `'groups/' || ${path}` : path;
 }
 
 /** Lateral subquery for a person's access to the parent of the row `i`: `projectAccessSql` or `groupAccessSql`. */
-export function accessSql(kind: Pick<NoteableKind, 'parent'>, person: PersonSql): string {
+export function parentAccessSql(kind: Pick<NoteableKind, 'parent'>, person: PersonSql): string {
   return kind.parent === 'project' ? projectAccessSql('i.project_id', person) : groupAccessSql('i.group_id', person);
 }
 
 /** Caches one value, usually a statement, for each kind; it is made on first use. */
-export function perKind<T, K extends object = NoteableKind>(make: (kind: K) => T): (kind: K) => T {
+export function cachePerNoteableKind<T, K extends object = NoteableKind>(make: (kind: K) => T): (kind: K) => T {
   const made = new Map<K, T>();
   return (kind) => {
     if (!made.has(kind)) made.set(kind, make(kind));
@@ -221,7 +224,7 @@ export function groupedByKind<R>(
  * `columns` returns a select list over the alias `i` of the kind's table, with the same columns for each kind. With one
  * kind, the planner turns it into a plain join; each further kind costs one index lookup.
  */
-export function subjectSql<K extends { readonly type: string; readonly table: string }>(
+export function noteableOfAnyKindSql<K extends { readonly type: string; readonly table: string }>(
   kinds: readonly K[],
   on: { readonly type: string; readonly id: string },
   columns: (kind: K) => string,
@@ -235,10 +238,10 @@ export function subjectSql<K extends { readonly type: string; readonly table: st
 /** The parts of a kind that decide who reads its rows. */
 export type ReadableKind = Pick<NoteableKind, 'parent' | 'feature' | 'visibleSql'>;
 
-/** Boolean SQL: does a person see the row `i`? `access` is the alias of an `accessSql` subquery. */
-export function readableSql(kind: ReadableKind, access: string, viewer: string): string {
-  const readsFeature = readsFeatureSql(kind, access, parentSql(kind));
-  return `${readsFeature} and ${kind.visibleSql(readerOfAccess(access, viewer))}`;
+/** Boolean SQL: does a person see the row `i`? `access` is the alias of an `parentAccessSql` subquery. */
+export function canReadNoteableRowSql(kind: ReadableKind, access: string, viewer: string): string {
+  const readsFeature = readsFeatureSql(kind, access, parentIdColumnSql(kind));
+  return `${readsFeature} and ${kind.visibleSql(toReaderSql(access, viewer))}`;
 }
 
 /**
@@ -250,29 +253,29 @@ function readsFeatureSql({ feature }: Pick<NoteableKind, 'feature'>, access: str
 }
 
 /** Boolean SQL: does a person see the noteable that `type` and `id` identify? False for deleted noteables. */
-export function seesSql(
+export function canReadNoteableByIdSql(
   kinds: readonly NoteableKind[],
   on: { readonly type: string; readonly id: string },
   person: PersonSql,
 ): string {
   const cases = kinds.map(
     (kind) => `when '${kind.type}' then exists (select 1 from ${kind.table} i
-      cross join lateral ${accessSql(kind, person)} seen_there
-      where i.id = ${on.id} and ${readableSql(kind, 'seen_there', person.user)})`,
+      cross join lateral ${parentAccessSql(kind, person)} seen_there
+      where i.id = ${on.id} and ${canReadNoteableRowSql(kind, 'seen_there', person.user)})`,
   );
   return cases.length === 0 ? 'false' : `case ${on.type} ${cases.join(' ')} else false end`;
 }
 
 /** Boolean SQL: does the access show every noteable of these kinds, with every note? */
-export function readsAllSql(kinds: readonly NoteableKind[], access: string): string {
+export function canReadAllNoteablesSql(kinds: readonly NoteableKind[], access: string): string {
   const features = [...new Set(kinds.map((kind) => readsFeatureSql(kind, access, `${access}.${kind.parent}_id`)))];
   return `${features.join(' and ')} and ${access}.reads_internal`;
 }
 
 /**
- * Sources of a noteable's JSON, from a row that also has the columns of `accessSql`. `row` is the alias of that row.
+ * Sources of a noteable's JSON, from a row that also has the columns of `parentAccessSql`. `row` is the alias of that row.
  */
-export function shownSql(row: string, externalUrl: string, person: PersonSql): PersonalJsonSql {
+export function createNoteableJsonSql(row: string, externalUrl: string, person: PersonSql): PersonalJsonSql {
   return {
     externalUrl,
     person,
@@ -282,7 +285,7 @@ export function shownSql(row: string, externalUrl: string, person: PersonSql): P
   };
 }
 
-/** Reader for `visibleSql`, from a row of `accessSql`. `access` is the alias of that row. */
-export function readerOfAccess(access: string, viewer: string): ReaderSql {
+/** Reader for `visibleSql`, from a row of `parentAccessSql`. `access` is the alias of that row. */
+export function toReaderSql(access: string, viewer: string): ReaderSql {
   return { viewer, isMember: `${access}.is_member`, readsConfidential: `${access}.reads_confidential` };
 }

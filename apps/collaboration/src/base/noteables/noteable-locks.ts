@@ -1,9 +1,9 @@
 import { prepareStatement } from '@rookery/persistence';
 import type { Tx } from '@rookery/persistence';
-import { perKind } from './noteable-kinds';
+import { cachePerNoteableKind } from './noteable-kinds';
 import type { NoteableKind } from './noteable-kinds';
 
-const lockNoteableRows = perKind(({ table }) =>
+const lockNoteableRows = cachePerNoteableKind(({ table }) =>
   prepareStatement(
     `${table}_hold`,
     `select 1 from ${table} i where i.id = any($1::bigint[]) order by i.id for no key update`,

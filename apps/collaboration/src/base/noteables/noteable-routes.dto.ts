@@ -1,4 +1,4 @@
-import { ability, anyone, Int, signedIn, source, Text } from '@rookery/api-v4';
+import { ability, anyone, Int, signedIn, projectOrGroup, Text } from '@rookery/api-v4';
 import type { Call, GroupScope, Permission, ProjectScope, ScopeOption } from '@rookery/api-v4';
 import type { SignedInViewer, Viewer } from '@rookery/kernel';
 import type { NoteableFinders } from './noteable-finders';
@@ -74,7 +74,7 @@ export interface CustomRoutesBelow extends SharedRouteOptions {
 const pathParameterName = ({ path }: Pick<NoteableRoutes, 'path'>): string => /:(\w+)$/.exec(path)![1]!;
 
 /** Builds the shared route options from a kind's declaration, for controllers that are generated for each kind. */
-export function routesBelow(routes: NoteableRoutes): ColumnRoutesBelow {
+export function createNoteableRouteOptions(routes: NoteableRoutes): ColumnRoutesBelow {
   const { kind, by } = routes;
   const name = pathParameterName(routes);
   return {
@@ -89,9 +89,9 @@ export function routesBelow(routes: NoteableRoutes): ColumnRoutesBelow {
 }
 
 /** Builds the routes below a noteable that paths name by a column or by a text. */
-export function foundRoutesBelow(routes: NoteableRoutes | RoutesByName): CustomRoutesBelow {
+export function createNoteableLookupRouteOptions(routes: NoteableRoutes | RoutesByName): CustomRoutesBelow {
   if (routes.by !== 'text') {
-    const { referenceOf: of, ...options } = routesBelow(routes);
+    const { referenceOf: of, ...options } = createNoteableRouteOptions(routes);
     return { ...options, find: (_, call) => Promise.resolve(of(call)) };
   }
   const name = pathParameterName(routes);
@@ -119,7 +119,7 @@ function createRouteOptions(routes: NoteableRoutes | RoutesByName): SharedRouteO
     );
   return {
     // The JSON of a noteable mentions other noteables from anywhere if the reader sees them, so the scope is the copy.
-    within: source(kind.parent, 'id', 'copy'),
+    within: projectOrGroup(kind.parent, 'id', 'copy'),
     // The cast is safe: a SignedInViewer is a Viewer.
     may: { read: (offered as Permission<unknown, ParentScope> | undefined) ?? anyone(), write: offered ?? signedIn() },
     isOffered: (parent, viewer) => offeredBy?.(parent, viewer) ?? true,

@@ -28,7 +28,7 @@ const waitForPlaceLocks = prepareStatement(
  * Pins projects to their namespaces until the transaction ends: the effects of a later move wait for it. Promotions call
  * it before they read the places of projects.
  */
-export async function delayMoveEffects(tx: Tx, projectIds: readonly number[]): Promise<void> {
+export async function delayProjectMoveEffects(tx: Tx, projectIds: readonly number[]): Promise<void> {
   await tx.prepared(lockPlaces, [projectIds]);
 }
 
@@ -39,12 +39,12 @@ export async function delayMoveEffects(tx: Tx, projectIds: readonly number[]): P
  * Returns the project unchanged while the directory copy is behind the request. The effects of the move run later in
  * that case.
  */
-export async function withCurrentPlace<P extends ProjectParent>(
+export async function withCurrentAncestors<P extends ProjectParent>(
   tx: Tx,
   viewer: SignedInViewer,
   project: P,
 ): Promise<P> {
-  await delayMoveEffects(tx, [project.id]);
+  await delayProjectMoveEffects(tx, [project.id]);
   const { epoch, version } = viewer.directory;
   const [row] = await tx.prepared<{ traversal_ids: readonly number[] }>(selectCurrentPlace, [
     project.id,
@@ -55,20 +55,20 @@ export async function withCurrentPlace<P extends ProjectParent>(
   return { ...project, namespace: { ...project.namespace, traversalIds: row.traversal_ids.map(Number) } };
 }
 
-/** Does the same as `withCurrentPlace` for a write with labels or a milestone. Other writes cost no statement. */
-export async function withPlaceForPlanning<P extends ProjectParent>(
+/** Does the same as `withCurrentAncestors` for a write with labels or a milestone. Other writes cost no statement. */
+export async function withCurrentAncestorsForPlanning<P extends ProjectParent>(
   tx: Tx,
   viewer: SignedInViewer,
   project: P,
   { labels, milestoneId }: { readonly labels?: object | undefined; readonly milestoneId?: number | null | undefined },
 ): Promise<P> {
-  return labels || milestoneId ? withCurrentPlace(tx, viewer, project) : project;
+  return labels || milestoneId ? withCurrentAncestors(tx, viewer, project) : project;
 }
 
 /**
  * Waits for transactions that hold these projects at their previous place. Effects of moves call it before they remove
  * labels and milestones that no longer apply. Transactions that begin later read the new place.
  */
-export async function waitForTransactionsAtPreviousPlace(tx: Tx, projectIds: readonly number[]): Promise<void> {
+export async function waitForTransactionsBeforeProjectMove(tx: Tx, projectIds: readonly number[]): Promise<void> {
   await tx.prepared(waitForPlaceLocks, [projectIds]);
 }

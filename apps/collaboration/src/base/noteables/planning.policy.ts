@@ -1,7 +1,7 @@
 import type { GroupScope, NamespaceFacts, ProjectScope } from '@rookery/api-v4';
 import { ACCESS_LEVELS } from '@rookery/kernel';
 import type { SignedInViewer, Viewer } from '@rookery/kernel';
-import { createReader, canReadFeature } from './reader';
+import { createNoteableReader, canReadFeature } from './reader';
 import type { NoteableReference } from './reader';
 
 /** The project or group that labels and milestones belong to. */
@@ -20,7 +20,7 @@ export const planningPolicy = {
    */
   mayRead(viewer: Viewer, source: PlanningSource): boolean {
     if (source.kind === 'group') return true;
-    const reader = createReader(viewer, source);
+    const reader = createNoteableReader(viewer, source);
     return canReadFeature('issues', source, reader) || canReadFeature('merge_requests', source, reader);
   },
 

@@ -5,7 +5,10 @@
  * noteables of groups; `above` holds the ids of the project's ancestor groups, or of the group and its ancestors.
  * Source: reference work-tracking 9.1.
  */
-export function appliesToSql(row: string, o: { readonly project: string | null; readonly above: string }): string {
+export function labelOrMilestoneAppliesSql(
+  row: string,
+  o: { readonly project: string | null; readonly above: string },
+): string {
   if (o.project === null) return `${row}.group_id = any(${o.above})`;
   return `(${row}.project_id = ${o.project} or ${row}.group_id = any(${o.above}))`;
 }

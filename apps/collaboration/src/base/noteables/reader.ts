@@ -1,7 +1,7 @@
 import type { ProjectFacts } from '@rookery/directory';
 import type { Viewer } from '@rookery/kernel';
 import { ACCESS_LEVELS, Forbidden, NotFound } from '@rookery/kernel';
-import { perKind } from './noteable-kinds';
+import { cachePerNoteableKind } from './noteable-kinds';
 import type { Feature, NoteableKind, ProjectFeature } from './noteable-kinds';
 
 const FEATURES = {
@@ -38,10 +38,13 @@ export interface NoteableReference {
 }
 
 /** Caches one value, usually a statement, for each noteable kind and column (`id` or `iid`). `make` runs on first use. */
-export function perKindAndColumn<T>(
+export function cachePerNoteableKindAndColumn<T>(
   make: (kind: NoteableKind, by: NoteableReference['by']) => T,
 ): (on: Pick<NoteableReference, 'kind' | 'by'>) => T {
-  const made = { id: perKind((kind) => make(kind, 'id')), iid: perKind((kind) => make(kind, 'iid')) };
+  const made = {
+    id: cachePerNoteableKind((kind) => make(kind, 'id')),
+    iid: cachePerNoteableKind((kind) => make(kind, 'iid')),
+  };
   return ({ kind, by }) => made[by](kind);
 }
 
@@ -60,7 +63,7 @@ export interface Reader {
  * adds assignees, and authors who have a role); internal notes need the reporter role.
  * Source: reference work-tracking 2.3, 2.4, 9.1.
  */
-export function createReader(viewer: Viewer, { level }: ParentFacts): Reader {
+export function createNoteableReader(viewer: Viewer, { level }: ParentFacts): Reader {
   return {
     viewerId: viewer.userId,
     isAdmin: viewer.isAdmin,
@@ -75,7 +78,7 @@ export function createReader(viewer: Viewer, { level }: ParentFacts): Reader {
  * Error for a reference that no row belongs to. `resource` is what was looked up below the noteable, for the case that
  * the noteable exists.
  */
-export function missingBelow({ kind, isUntouched }: NoteableReference, resource?: string): NotFound {
+export function createNoteableNotFound({ kind, isUntouched }: NoteableReference, resource?: string): NotFound {
   return new NotFound(isUntouched ? resource : kind.resource);
 }
 
@@ -104,8 +107,11 @@ function canReadCode({ visibility, repositoryAccessLevel: access = 'enabled' }: 
  * Read permissions for a noteable. Errors: NotFound of its kind if the viewer does not see the feature in the project;
  * Forbidden for merge requests and commits if only the permission to read the code is missing.
  */
-export function readerOfNamed(viewer: Viewer, { kind, parent }: Pick<NoteableReference, 'kind' | 'parent'>): Reader {
-  const reader = createReader(viewer, parent);
+export function requireNoteableReader(
+  viewer: Viewer,
+  { kind, parent }: Pick<NoteableReference, 'kind' | 'parent'>,
+): Reader {
+  const reader = createNoteableReader(viewer, parent);
   if (canReadFeature(kind.feature, parent, reader)) return reader;
   throw isFeatureEnabledFor(kind.feature, parent, reader) ? new Forbidden() : new NotFound(kind.resource);
 }

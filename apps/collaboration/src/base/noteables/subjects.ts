@@ -1,6 +1,6 @@
 import { prepareStatement } from '@rookery/persistence';
 import type { Tx } from '@rookery/persistence';
-import { perKind, projectIdSql } from './noteable-kinds';
+import { cachePerNoteableKind, projectIdSql } from './noteable-kinds';
 import type { NoteableKind, NoteableKinds } from './noteable-kinds';
 
 /** A noteable with its current texts, as effects read it. */
@@ -17,7 +17,7 @@ export interface NoteableSubject {
 
 const editorIdSql = ({ hasEditorColumns }: NoteableKind, column: string): string =>
   hasEditorColumns ? `coalesce(i.${column}, i.author_id)` : 'i.author_id';
-const selectSubjects = perKind((kind) =>
+const selectSubjects = cachePerNoteableKind((kind) =>
   prepareStatement(
     `${kind.table}_subjects`,
     `select i.id, ${projectIdSql(kind)} as project_id, i.title, i.description,
@@ -86,7 +86,7 @@ const MISDATED_MS = 3_600_000;
  * events are compared with the times of rows. A backdated or future-dated row yields the time of the event instead. Its
  * effects are then neither in the past nor at the top of every list for long. All times are in ISO 8601.
  */
-export function causedAt(event: { readonly time: string }, stated: string): string {
+export function resolveEventCauseTime(event: { readonly time: string }, stated: string): string {
   return Math.abs(Date.parse(event.time) - Date.parse(stated)) > MISDATED_MS ? event.time : stated;
 }
 

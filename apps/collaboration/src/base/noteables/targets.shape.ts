@@ -4,7 +4,7 @@ import type { Presenter } from '@rookery/api-v4';
 import type { NoteableKind } from './noteable-kinds';
 
 /**
- * Field type of a noteable of any kind, for the OpenAPI document. The schema is filled in by `documentTargets`, which
+ * Field type of a noteable of any kind, for the OpenAPI document. The schema is filled in by `documentTodoTargets`, which
  * runs before the document is built.
  */
 const createTargetType = () => ({ schema: {} as Record<string, unknown>, write: () => 'null' });
@@ -14,7 +14,7 @@ export const targets = { listed: createTargetType(), detailed: createTargetType(
 >;
 
 /** Fills in the schemas of `targets` with the kinds of the service. `others` are targets that are not noteables. */
-export function documentTargets(kinds: readonly NoteableKind[], others: readonly Presenter<never>[]): void {
+export function documentTodoTargets(kinds: readonly NoteableKind[], others: readonly Presenter<never>[]): void {
   const targeted = kinds.filter(({ abilities }) => abilities.includes('todos'));
   for (const shape of ['listed', 'detailed'] as const) {
     const schemas = [...targeted.map((kind) => kind[shape].presenter), ...others].map((one) => nested(one).schema);

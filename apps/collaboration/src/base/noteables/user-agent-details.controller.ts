@@ -1,7 +1,7 @@
 import { Controller } from '@nestjs/common';
 import { administrator, Endpoint, one } from '@rookery/api-v4';
 import type { SignedInViewer } from '@rookery/kernel';
-import { routesBelow, IdentifyNoteable, nameClass } from './noteable-routes.dto';
+import { createNoteableRouteOptions, IdentifyNoteable, nameClass } from './noteable-routes.dto';
 import type { BelowCall, NoteableRoutes } from './noteable-routes.dto';
 import { UserAgentDetailsQueries } from './user-agent-details.queries';
 import { userAgentDetail } from './user-agent-detail.presenter';
@@ -12,7 +12,7 @@ import type { UserAgentDetail } from './user-agent-detail';
  */
 export function userAgentDetailsController(routes: NoteableRoutes, source: string) {
   const { kind, a } = routes;
-  const noteable = routesBelow(routes);
+  const noteable = createNoteableRouteOptions(routes);
   const tail = 'user_agent_detail';
 
   @Controller()

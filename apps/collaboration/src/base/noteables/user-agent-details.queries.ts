@@ -2,19 +2,19 @@ import { Injectable } from '@nestjs/common';
 import { NotFound } from '@rookery/kernel';
 import type { Viewer } from '@rookery/kernel';
 import { Database, prepareStatement } from '@rookery/persistence';
-import { parentSql } from './noteable-kinds';
-import { perKindAndColumn, readerOfNamed } from './reader';
+import { parentIdColumnSql } from './noteable-kinds';
+import { cachePerNoteableKindAndColumn, requireNoteableReader } from './reader';
 import type { NoteableReference } from './reader';
 import type { UserAgentDetail } from './user-agent-detail';
 
 const READER = { viewer: '$3::bigint', isMember: '$4::boolean', readsConfidential: '$5::boolean' };
 
 // `$5` needs a use in every statement so that PostgreSQL can infer its type: kinds without confidential noteables ignore it.
-const selectUserAgentDetail = perKindAndColumn((kind, by) =>
+const selectUserAgentDetail = cachePerNoteableKindAndColumn((kind, by) =>
   prepareStatement(
     `origins_of_${kind.table}_by_${by}`,
     `select i.user_agent, i.ip_address from ${kind.table} i
-     where ${parentSql(kind)} = $1::bigint and i.${by} = $2::bigint and $5::boolean is not null
+     where ${parentIdColumnSql(kind)} = $1::bigint and i.${by} = $2::bigint and $5::boolean is not null
        and ${kind.visibleSql(READER)}`,
   ),
 );
@@ -26,7 +26,7 @@ export class UserAgentDetailsQueries {
 
   /** Errors: NotFound of the noteable; NotFound if neither value is stored. */
   async find(viewer: Viewer, on: NoteableReference): Promise<UserAgentDetail> {
-    const { viewerId, isMember, readsConfidential } = readerOfNamed(viewer, on);
+    const { viewerId, isMember, readsConfidential } = requireNoteableReader(viewer, on);
     const values = [on.parent.id, on.named, viewerId, isMember, readsConfidential];
     const [row] = await this.database.prepared<UserAgentDetail>(selectUserAgentDetail(on), values);
     if (!row) throw new NotFound(on.kind.resource);

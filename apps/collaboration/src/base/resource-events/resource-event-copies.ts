@@ -17,7 +17,7 @@ const copies = [
 ];
 
 /** Copies state and weight events from one noteable to another of its kind. Source: reference work-tracking 9.1. */
-export async function copyStatesAndWeights(
+export async function copyStateAndWeightEvents(
   tx: Tx,
   { type }: Pick<NoteableKind, 'type'>,
   o: { readonly from: number; readonly to: number; readonly projectId: number },

@@ -1,4 +1,4 @@
-import { attachedTo } from '@rookery/persistence';
+import { declareAttachedTable } from '@rookery/persistence';
 
 const columns = {
   effect: 'drop-resource-events',
@@ -8,5 +8,5 @@ const columns = {
 } as const;
 
 /** Removal rules of state and weight events. */
-export const attachedStateEvents = attachedTo({ table: 'resource_state_events', ...columns });
-export const attachedWeightEvents = attachedTo({ table: 'resource_weight_events', ...columns });
+export const attachedStateEvents = declareAttachedTable({ table: 'resource_state_events', ...columns });
+export const attachedWeightEvents = declareAttachedTable({ table: 'resource_weight_events', ...columns });

@@ -2,7 +2,7 @@ import { Controller } from '@nestjs/common';
 import { Endpoint, Int, JsonText, one, page } from '@rookery/api-v4';
 import type { JsonPage, NoParams } from '@rookery/api-v4';
 import type { Viewer } from '@rookery/kernel';
-import { routesBelow, nameClass } from '../noteables/noteable-routes.dto';
+import { createNoteableRouteOptions, nameClass } from '../noteables/noteable-routes.dto';
 import type { BelowCall, NoteableRoutes } from '../noteables/noteable-routes.dto';
 import { ResourceEventsQueries } from './resource-events.queries';
 import type { ResourceEvents } from './resource-events.shape';
@@ -17,7 +17,7 @@ const SOURCE = 'requirements 1 §4; reference work-tracking 2.8';
 /** Builds the two routes for one type of resource events of a noteable kind. */
 export function resourceEventsController(routes: NoteableRoutes, events: ResourceEvents) {
   const { kind, a } = routes;
-  const noteable = routesBelow(routes);
+  const noteable = createNoteableRouteOptions(routes);
   const tail = `resource_${events.noun}_events`;
   const about = events.about(a);
   const answer = events.shape.presenter;

@@ -5,10 +5,10 @@ import { Database, isUsualPage, CachedStatements, ListQuery } from '@rookery/per
 import type { Statement } from '@rookery/persistence';
 import { platformSettings } from '@rookery/platform';
 import type { SettingsOf } from '@rookery/platform';
-import { arraySql } from '../noteables/json.shape';
-import { parentSql } from '../noteables/noteable-kinds';
+import { jsonArraySql } from '../noteables/json.shape';
+import { parentIdColumnSql } from '../noteables/noteable-kinds';
 import type { NoteableKind } from '../noteables/noteable-kinds';
-import { ancestorIdsOf, readerOfNamed } from '../noteables/reader';
+import { ancestorIdsOf, requireNoteableReader } from '../noteables/reader';
 import type { NoteableReference } from '../noteables/reader';
 import type { ResourceEvents } from './resource-events.shape';
 
@@ -80,7 +80,7 @@ export class ResourceEventsQueries {
         .where(belongsToNoteableSql(kind))
         .orderBy([['e.created_at', 'asc']])
         .jsonSql(page, {
-          rows: (...rows) => arraySql(written, ...rows),
+          rows: (...rows) => jsonArraySql(written, ...rows),
           from: `from ${kind.table} i where ${namedNoteableVisibleSql(on)}`,
         });
     });
@@ -96,10 +96,10 @@ function belongsToNoteableSql({ type }: NoteableKind): string {
 }
 
 function namedNoteableVisibleSql({ kind, by }: Pick<NoteableReference, 'kind' | 'by'>): string {
-  return `${parentSql(kind)} = $1::bigint and i.${by} = $2::bigint and ${kind.visibleSql(READER)}`;
+  return `${parentIdColumnSql(kind)} = $1::bigint and i.${by} = $2::bigint and ${kind.visibleSql(READER)}`;
 }
 
 function readerValues(viewer: Viewer, on: NoteableReference): unknown[] {
-  const { viewerId, isMember, readsConfidential } = readerOfNamed(viewer, on);
+  const { viewerId, isMember, readsConfidential } = requireNoteableReader(viewer, on);
   return [on.parent.id, on.named, viewerId, isMember, readsConfidential, ancestorIdsOf(on.parent)];
 }

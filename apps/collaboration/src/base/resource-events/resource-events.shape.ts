@@ -38,7 +38,7 @@ export interface ResourceEvents {
 }
 
 /** Route summaries for events that add or remove something, such as a label. */
-export function addAndRemoveSummaries(noun: string): ResourceEvents['about'] {
+export function createAddRemoveEventSummaries(noun: string): ResourceEvents['about'] {
   return (a) => ({
     list: `Lists when ${noun}s were added to and removed from ${a}, oldest first.`,
     one: `Shows when one ${noun} was added to or removed from ${a}.`,

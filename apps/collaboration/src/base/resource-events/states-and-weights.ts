@@ -3,7 +3,7 @@ import { prepareStatement } from '@rookery/persistence';
 import type { Tx } from '@rookery/persistence';
 import { json } from '../noteables/json.shape';
 import type { ResourceState } from './resource-event.entity';
-import { changeShape, addAndRemoveSummaries, resourceEventShape } from './resource-events.shape';
+import { changeShape, createAddRemoveEventSummaries, resourceEventShape } from './resource-events.shape';
 import type { ResourceEvents, ResourceEventSql } from './resource-events.shape';
 
 const insertStateEvent = prepareStatement(
@@ -29,7 +29,7 @@ export interface ChangedBy {
 }
 
 /** Records that a noteable was closed, merged or reopened. Source: reference work-tracking 2.8. */
-export async function recordState(
+export async function recordStateEvent(
   tx: Tx,
   noteable: ChangedNoteable,
   state: ResourceState,
@@ -39,7 +39,7 @@ export async function recordState(
 }
 
 /** Records a weight event: a noteable got a new weight, or null for no weight. Source: reference work-tracking 2.8. */
-export async function recordWeight(
+export async function recordWeightEvent(
   tx: Tx,
   noteable: ChangedNoteable,
   weight: number | null,
@@ -66,7 +66,7 @@ export const stateEvents: ResourceEvents = {
 /** Weight events of issues; their JSON has `issue_id` instead of resource type and id. Source: reference work-tracking 2.8. */
 export const weightEvents: ResourceEvents = {
   noun: 'weight',
-  about: addAndRemoveSummaries('weight'),
+  about: createAddRemoveEventSummaries('weight'),
   table: 'resource_weight_events',
   joins: () => '',
   bytes: '0',

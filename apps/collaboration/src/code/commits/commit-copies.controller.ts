@@ -3,7 +3,7 @@ import { AlternativeAnswer, created, Endpoint, withAlternative } from '@rookery/
 import type { Call, ProjectScope } from '@rookery/api-v4';
 import type { SignedInViewer } from '@rookery/kernel';
 import { addsCommitsOf } from '../repositories/code.permission';
-import { CommitCopies } from './commit-copies';
+import { CherryPicksAndReverts } from './commit-copies';
 import type { CommitCopy } from './commit-copies';
 import { CherryPickCommit, RevertCommit } from './commit-copies.dto';
 import { commitPresenter } from './commit.presenter';
@@ -23,7 +23,7 @@ type WriteCall<P> = Call<P, ProjectScope, SignedInViewer>;
 /** Cherry-picks and reverts of commits. */
 @Controller('projects/:id/repository/commits/:sha')
 export class CommitCopiesController {
-  constructor(private readonly copies: CommitCopies) {}
+  constructor(private readonly copies: CherryPicksAndReverts) {}
 
   @Endpoint('POST', 'cherry_pick', {
     ...writes,

@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import type { ProjectScope } from '@rookery/api-v4';
-import { EMPTY_TREE, isRefName, mergeOver, readCommits, readRef, writeCommit } from '@rookery/git';
+import { EMPTY_TREE, isRefName, mergeTreesOverBase, readCommits, readRef, writeCommit } from '@rookery/git';
 import type { Commit, Identity, ObjectId, Repository } from '@rookery/git';
 import { Forbidden, NotFound, Refused } from '@rookery/kernel';
 import type { SignedInViewer } from '@rookery/kernel';
@@ -28,7 +28,7 @@ const FAILURE =
 
 /** Applies the change of a commit, or its opposite, to a branch. Source: reference repositories 4.5. */
 @Injectable()
-export class CommitCopies {
+export class CherryPicksAndReverts {
   constructor(
     private readonly repositories: ProjectRepositories,
     private readonly changes: RefChanges,
@@ -79,7 +79,7 @@ async function mergeChangeIntoTree(view: Repository, copy: CommitCopy, commit: C
   const [parent] = await readCommits(view, commit.parents.slice(0, 1));
   const [before, after] = [parent?.tree ?? EMPTY_TREE, commit.tree];
   const [base, theirs] = copy.action === 'revert' ? [after, before] : [before, after];
-  const { tree, conflicts } = await mergeOver(view, { base, ours: tip.tree, theirs });
+  const { tree, conflicts } = await mergeTreesOverBase(view, { base, ours: tip.tree, theirs });
   if (conflicts.length > 0) throw createCopyRefusal(copy, 'conflict');
   if (tree === tip.tree) throw createCopyRefusal(copy, 'empty');
   return tree;

@@ -2,11 +2,11 @@ import { Injectable } from '@nestjs/common';
 import type { ProjectScope } from '@rookery/api-v4';
 import {
   countCommits,
-  hasPathForm,
+  isTreePath,
   listCommits,
   listRefs,
   readCommits,
-  readLineCounts,
+  readCommitLineCounts,
   resolveCommit,
 } from '@rookery/git';
 import type { Commit, CommitQuery, LineCounts, ObjectId, Repository } from '@rookery/git';
@@ -61,7 +61,7 @@ export class CommitHistory {
       const found = await listCommits(repository, { ...query, skip, max: page.perPage + 1 });
       const commits = found.slice(0, page.perPage);
       const stats = filters.with_stats
-        ? await readLineCounts(
+        ? await readCommitLineCounts(
             repository,
             commits.map(({ id }) => id),
           )
@@ -74,7 +74,7 @@ export class CommitHistory {
   /** Returns a commit by id or by the name of a branch or tag. Errors: NotFound. */
   findCommit(project: ProjectScope, ref: string, hasStats: boolean): Promise<CountedCommit> {
     return this.withCommit(project, ref, async (repository, commit) => {
-      const stats = hasStats ? ((await readLineCounts(repository, [commit.id])).get(commit.id) ?? null) : null;
+      const stats = hasStats ? ((await readCommitLineCounts(repository, [commit.id])).get(commit.id) ?? null) : null;
       return { commit, stats };
     });
   }
@@ -130,7 +130,7 @@ async function toCommitQuery(
   filters: HistoryFilters,
 ): Promise<Omit<CommitQuery, 'skip' | 'max'> | null> {
   const path = filters.path?.replace(/^\/|\/$/g, '') ?? '';
-  if (path !== '' && !hasPathForm(path)) return null;
+  if (path !== '' && !isTreePath(path)) return null;
   const range = filters.all
     ? ({ from: 'all refs' } as const)
     : await parseRevisionRange(repository, filters.ref_name ?? '');

@@ -28,7 +28,7 @@ export const signatureSchema: JsonSchema = {
 };
 
 /** Describes an armored signature, null if its format is unknown. Source: reference repositories 4.2. */
-export function describeSignature(signature: string): Readonly<Record<string, string | null>> | null {
+export function describeCommitSignature(signature: string): Readonly<Record<string, string | null>> | null {
   const type = FORMATS.find(([start]) => signature.startsWith(start))?.[1];
   if (type === undefined) return null;
   const keys = Object.fromEntries(KEYS[type].map((name) => [name, null]));

@@ -5,7 +5,7 @@ import type { Commit, LineCounts, Trailer } from '@rookery/git';
 import { CommitPipelines } from './commit-pipelines';
 import type { CommitPipeline } from './commit-pipelines';
 import { extractTitle } from './commit-title';
-import { zonedTime } from '../repositories/commit-times';
+import { formatCommitTimeZoned } from '../repositories/commit-times';
 
 /** A commit with what its answer needs. */
 export interface CommitRow {
@@ -40,18 +40,22 @@ const zoned: FieldType<string> = { ...text, schema: { type: 'string', format: 'd
 export const commitPresenter = presenter<CommitRow>('Commit').fields({
   id: [text, ({ commit }) => commit.id],
   short_id: [text, ({ commit }) => commit.id.slice(0, SHORT_ID), { about: 'First 8 characters of the id.' }],
-  created_at: [zoned, ({ commit }) => zonedTime(commit.committer)],
+  created_at: [zoned, ({ commit }) => formatCommitTimeZoned(commit.committer)],
   parent_ids: [list(text), ({ commit }) => commit.parents, { about: 'Ids of the parents; a merge has several.' }],
   title: [text, ({ commit }) => extractTitle(commit), { about: 'First line of the message.' }],
   message: [text, ({ commit }) => commit.message],
   author_name: [text, ({ commit }) => commit.author.name, { about: 'Name of the author.' }],
   author_email: [text, ({ commit }) => commit.author.email, { about: 'E-mail address of the author.' }],
-  authored_date: [zoned, ({ commit }) => zonedTime(commit.author), { about: 'Date of the author, in their zone.' }],
+  authored_date: [
+    zoned,
+    ({ commit }) => formatCommitTimeZoned(commit.author),
+    { about: 'Date of the author, in their zone.' },
+  ],
   committer_name: [text, ({ commit }) => commit.committer.name, { about: 'Name of the committer.' }],
   committer_email: [text, ({ commit }) => commit.committer.email, { about: 'E-mail address of the committer.' }],
   committed_date: [
     zoned,
-    ({ commit }) => zonedTime(commit.committer),
+    ({ commit }) => formatCommitTimeZoned(commit.committer),
     { about: 'Date of the committer, in their zone.' },
   ],
   trailers: [

@@ -6,7 +6,7 @@ import type { Page } from '@rookery/kernel';
 import { readsHistoryOf } from '../repositories/code.permission';
 import { CommitHistory } from './commit-history';
 import type { TypedRef } from './commit-history';
-import { describeSignature, signatureSchema } from './commit-signature.presenter';
+import { describeCommitSignature, signatureSchema } from './commit-signature.presenter';
 import { detailedCommitPresenter, measuredCommitPresenter } from './commit.presenter';
 import type { DetailedCommitRow, MeasuredCommitRow } from './commit.presenter';
 import {
@@ -110,7 +110,7 @@ export class CommitsController {
   })
   async signature({ params, within }: ReadCall<IdentifyCommit>): Promise<unknown> {
     const { commit } = await this.history.findCommit(within, params.sha, false);
-    const signature = commit.signature === null ? null : describeSignature(commit.signature);
+    const signature = commit.signature === null ? null : describeCommitSignature(commit.signature);
     if (signature === null) throw new NotFound('Signature');
     return signature;
   }

@@ -1,7 +1,7 @@
 import { Module } from '@nestjs/common';
 import { ProtectedRefsModule } from '../protected-refs/protected-refs.module';
 import { RepositoriesModule } from '../repositories/repositories.module';
-import { CommitCopies } from './commit-copies';
+import { CherryPicksAndReverts } from './commit-copies';
 import { CommitCopiesController } from './commit-copies.controller';
 import { CommitHistory } from './commit-history';
 import { CommitPipelines } from './commit-pipelines';
@@ -14,6 +14,6 @@ import { Contributors } from './contributors';
 @Module({
   imports: [ProtectedRefsModule, RepositoriesModule],
   controllers: [CommitCopiesController, CommitsController, ComparisonController],
-  providers: [CommitCopies, CommitHistory, CommitPipelines, Comparisons, Contributors],
+  providers: [CherryPicksAndReverts, CommitHistory, CommitPipelines, Comparisons, Contributors],
 })
 export class CommitsModule {}

@@ -17,7 +17,7 @@ const MESSAGES_LIMIT = 200_000;
  * Reads the commits whose messages may refer to issues, merge requests or users, the newest first. At most `max` commits are
  * examined. Their messages have at most 200,000 characters together: the message that exceeds it, and all after it, are left out.
  */
-export async function readReferringCommits(
+export async function readCommitsWithReferences(
   repository: Repository,
   { from, notFrom, max }: { readonly from: ObjectId; readonly notFrom: readonly ObjectId[]; readonly max: number },
 ): Promise<ReferringCommit[]> {

@@ -6,7 +6,7 @@ import { GoSourceController } from './archives/go-source.controller';
 import { SourceCodeController } from './archives/source-code.controller';
 import { BlobContents } from './blobs/blob-contents';
 import { BlobsController } from './blobs/blobs.controller';
-import { FileLimits } from './blobs/file-limits';
+import { FileRateLimits } from './blobs/file-limits';
 import { CommitActionsController } from './changes/commit-actions.controller';
 import { FileChanges } from './changes/file-changes';
 import { FileChangesController } from './changes/file-changes.controller';
@@ -31,6 +31,6 @@ import { TreesController } from './trees/trees.controller';
     SourceCodeController,
     TreesController,
   ],
-  providers: [BlobContents, FileChanges, FileFinder, FileLimits, FoldersService, Languages],
+  providers: [BlobContents, FileChanges, FileFinder, FileRateLimits, FoldersService, Languages],
 })
 export class FilesModule {}

@@ -68,7 +68,7 @@ export interface LevelChange {
  * Applies changes to the access levels of one action. `idOf` returns the id of a level; null for a rule that is new.
  * Errors: Unprocessable for users, groups, deploy keys, and for an unknown id.
  */
-export function changedLevels(
+export function applyAccessLevelChanges(
   levels: readonly number[],
   changes: readonly LevelChange[],
   idOf: ((level: number) => number) | null,
@@ -90,9 +90,12 @@ export function changedLevels(
 
 /**
  * Levels of a new rule: a single level, a list of levels, both, or those for maintainers.
- * Errors: Unprocessable as `changedLevels`.
+ * Errors: Unprocessable as `applyAccessLevelChanges`.
  */
-export function newLevels(single: RuleLevel | null | undefined, list: readonly LevelChange[] | undefined): number[] {
-  const levels = changedLevels(single === null || single === undefined ? [] : [single], list ?? [], null);
+export function accessLevelsOfNewRule(
+  single: RuleLevel | null | undefined,
+  list: readonly LevelChange[] | undefined,
+): number[] {
+  const levels = applyAccessLevelChanges(single === null || single === undefined ? [] : [single], list ?? [], null);
   return levels.length === 0 ? [DEFAULT_LEVEL] : levels;
 }

@@ -31,7 +31,7 @@ export function defaultProtection(setting: DirectoryBranchProtection | undefined
 }
 
 /** Whether developers may push to an empty repository under a group's setting. Source: reference repositories 6.2. */
-export function canDevelopersPushFirst(setting: DirectoryBranchProtection | undefined): boolean {
+export function canDevelopersMakeInitialPush(setting: DirectoryBranchProtection | undefined): boolean {
   if (!setting) return false;
   return setting.developer_can_initial_push || setting.push_levels.includes(ACCESS_LEVELS.developer);
 }

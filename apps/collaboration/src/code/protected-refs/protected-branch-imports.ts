@@ -4,7 +4,7 @@ import type { ProjectFacts } from '@rookery/directory';
 import { Invalid } from '@rookery/kernel';
 import { statement } from '@rookery/persistence';
 import type { Tx } from '@rookery/persistence';
-import { checkEach } from '../../base/imported-objects/imported-objects';
+import { checkImportObjects } from '../../base/imported-objects/imported-objects';
 import { ObjectImporters } from '../../base/imported-objects/object-importers';
 import type { ObjectImporter, PreparedObjects, ReceivedObjects } from '../../base/imported-objects/object-importers';
 import { DEFAULT_LEVEL } from './access-levels';
@@ -49,7 +49,7 @@ export class ProtectedBranchImports implements ObjectImporter<'protected_branch'
 }
 
 async function protectBranches(tx: Tx, project: number, objects: readonly ImportedProtectedBranch[]) {
-  const { valid, failed } = checkEach(objects, checkImportedBranch);
+  const { valid, failed } = checkImportObjects(objects, checkImportedBranch);
   const branches = [...new Map(valid.map(({ object }) => [object.name, object])).values()];
   await tx.run(PROTECT, {
     ...{ project, merge: DEFAULT_LEVEL },

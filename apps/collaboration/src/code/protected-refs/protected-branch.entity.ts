@@ -1,6 +1,6 @@
 import { assertAllUsed } from '@rookery/kernel';
 import { Check, Column, Entity, PrimaryGeneratedColumn, Unique } from 'typeorm';
-import { changedLevels, DEFAULT_LEVEL, levelId, newLevels } from './access-levels';
+import { applyAccessLevelChanges, DEFAULT_LEVEL, levelId, accessLevelsOfNewRule } from './access-levels';
 import type { LevelChange, RuleLevel } from './access-levels';
 
 /** Fields of a new rule. */
@@ -62,9 +62,9 @@ export class ProtectedBranch {
     branch.projectId = projectId;
     branch.name = name;
     branch.allowForcePush = force ?? false;
-    branch.pushLevels = newLevels(push, pushList);
-    branch.mergeLevels = newLevels(merge, mergeList);
-    branch.unprotectLevels = newLevels(unprotect, list);
+    branch.pushLevels = accessLevelsOfNewRule(push, pushList);
+    branch.mergeLevels = accessLevelsOfNewRule(merge, mergeList);
+    branch.unprotectLevels = accessLevelsOfNewRule(unprotect, list);
     branch.createdAt = now;
     branch.updatedAt = now;
     return branch;
@@ -77,9 +77,9 @@ export class ProtectedBranch {
     assertAllUsed(rest);
     this.allowForcePush = force ?? this.allowForcePush;
     const idOf = (action: 'push' | 'merge' | 'unprotect') => (level: number) => levelId(this.id, action, level);
-    this.pushLevels = changedLevels(this.pushLevels, push ?? [], idOf('push'));
-    this.mergeLevels = changedLevels(this.mergeLevels, merge ?? [], idOf('merge'));
-    this.unprotectLevels = changedLevels(this.unprotectLevels, unprotect ?? [], idOf('unprotect'));
+    this.pushLevels = applyAccessLevelChanges(this.pushLevels, push ?? [], idOf('push'));
+    this.mergeLevels = applyAccessLevelChanges(this.mergeLevels, merge ?? [], idOf('merge'));
+    this.unprotectLevels = applyAccessLevelChanges(this.unprotectLevels, unprotect ?? [], idOf('unprotect'));
     this.updatedAt = now;
   }
 

@@ -1,5 +1,15 @@
 import { Controller, Inject } from '@nestjs/common';
-import { actorAndParent, atLeast, created, Endpoint, ifUnmodified, none, one, page, project } from '@rookery/api-v4';
+import {
+  actorAndParent,
+  atLeast,
+  created,
+  Endpoint,
+  actorParentAndPrecondition,
+  noContent,
+  one,
+  page,
+  project,
+} from '@rookery/api-v4';
 import type { Call, ProjectScope } from '@rookery/api-v4';
 import type { Clock, Page } from '@rookery/kernel';
 import { CLOCK, Conflict, NotFound } from '@rookery/kernel';
@@ -86,14 +96,14 @@ export class ProtectedBranchesController {
     ...manages,
     about: 'Removes a rule. The branches remain.',
     params: IdentifyProtectedRef,
-    answers: none(),
+    answers: noContent(),
     fails: [404, 412],
   })
   async remove(call: Call<IdentifyProtectedRef, ProjectScope>): Promise<void> {
     const { params, viewer, within } = call;
     const { id } = await this.findByName(within, params.name);
     const check = (rule: ProtectedBranch) => Promise.resolve(checkUnprotect(rule, { viewer, project: within }));
-    await this.branches.remove(id, ifUnmodified(call), check);
+    await this.branches.remove(id, actorParentAndPrecondition(call), check);
   }
 
   private async findByName({ id }: ProjectScope, name: string): Promise<ProtectedBranch> {

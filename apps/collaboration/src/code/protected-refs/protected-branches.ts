@@ -1,7 +1,7 @@
 import { Inject, Injectable } from '@nestjs/common';
 import type { Clock } from '@rookery/kernel';
 import { CLOCK, Conflict, Forbidden, matchesWildcard } from '@rookery/kernel';
-import { attachedTo, defineCollection, filter, statement, Work } from '@rookery/persistence';
+import { declareAttachedTable, defineCollection, filter, statement, Work } from '@rookery/persistence';
 import type { AllFilters, Collection, Tx } from '@rookery/persistence';
 import { DEFAULT_LEVEL, includesCaller } from './access-levels';
 import type { RuleCaller } from './access-levels';
@@ -15,7 +15,7 @@ export interface RuleFilters {
   readonly search?: string;
 }
 
-export const attachedProtectedBranches = attachedTo({ table: 'protected_branches', project: 'project_id' });
+export const attachedProtectedBranches = declareAttachedTable({ table: 'protected_branches', project: 'project_id' });
 
 const selectProtectedNames = statement<{ projectId: number }, { name: string }>(
   'protected_branches_names',

@@ -1,6 +1,6 @@
 import { assertAllUsed } from '@rookery/kernel';
 import { Check, Column, Entity, PrimaryGeneratedColumn, Unique } from 'typeorm';
-import { newLevels } from './access-levels';
+import { accessLevelsOfNewRule } from './access-levels';
 import type { LevelChange, RuleLevel } from './access-levels';
 
 /** Fields of a new rule. */
@@ -35,7 +35,7 @@ export class ProtectedTag {
     const tag = new ProtectedTag();
     tag.projectId = projectId;
     tag.name = name;
-    tag.createLevels = newLevels(level, list);
+    tag.createLevels = accessLevelsOfNewRule(level, list);
     tag.createdAt = now;
     tag.updatedAt = now;
     return tag;

@@ -1,16 +1,26 @@
 import { Controller, Inject } from '@nestjs/common';
-import { actorAndParent, atLeast, created, Endpoint, ifUnmodified, none, one, page, project } from '@rookery/api-v4';
+import {
+  actorAndParent,
+  atLeast,
+  created,
+  Endpoint,
+  actorParentAndPrecondition,
+  noContent,
+  one,
+  page,
+  project,
+} from '@rookery/api-v4';
 import type { Call, ProjectScope } from '@rookery/api-v4';
 import type { Clock, Page } from '@rookery/kernel';
 import { CLOCK, Conflict, NotFound } from '@rookery/kernel';
-import { attachedTo, defineCollection, filter, Work } from '@rookery/persistence';
+import { declareAttachedTable, defineCollection, filter, Work } from '@rookery/persistence';
 import type { AllFilters, Collection } from '@rookery/persistence';
 import type { RuleFilters } from './protected-branches';
 import { CreateProtectedTag, ListProtectedRefs, IdentifyProtectedRef } from './protected-refs.dto';
 import { protectedTagPresenter } from './protected-refs.presenter';
 import { ProtectedTag } from './protected-tag.entity';
 
-export const attachedProtectedTags = attachedTo({ table: 'protected_tags', project: 'project_id' });
+export const attachedProtectedTags = declareAttachedTable({ table: 'protected_tags', project: 'project_id' });
 
 const ALL = '/projects/:id/protected_tags';
 const ONE = `${ALL}/:name`;
@@ -77,12 +87,12 @@ export class ProtectedTagsController {
     ...manages,
     about: 'Removes a rule. The tags remain.',
     params: IdentifyProtectedRef,
-    answers: none(),
+    answers: noContent(),
     fails: [404, 412],
   })
   async remove(call: Call<IdentifyProtectedRef, ProjectScope>): Promise<void> {
     const { id } = await this.findByName(call.within, call.params.name);
-    await this.tags.remove(id, ifUnmodified(call));
+    await this.tags.remove(id, actorParentAndPrecondition(call));
   }
 
   private async findByName({ id }: ProjectScope, name: string): Promise<ProtectedTag> {

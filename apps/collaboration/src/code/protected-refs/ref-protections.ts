@@ -5,7 +5,7 @@ import type { Viewer } from '@rookery/kernel';
 import { Database, statement } from '@rookery/persistence';
 import { includesCaller, isDeveloper, isMaintainer } from './access-levels';
 import type { RuleCaller } from './access-levels';
-import { canDevelopersPushFirst, groupProtection } from './default-protection';
+import { canDevelopersMakeInitialPush, groupProtection } from './default-protection';
 import { sharedBranches } from './shared-branches';
 
 /** Rule as its statement returns it. For a tag, `push_levels` has the levels that may create it. */
@@ -140,7 +140,7 @@ export class RefProtections {
     // Settings of groups decide too, and the permission check covered only this project.
     if (viewer !== null) await this.directory.requireFresh(viewer);
     const [group] = await this.database.run(groupProtection, { projectId });
-    return canDevelopersPushFirst(group?.setting);
+    return canDevelopersMakeInitialPush(group?.setting);
   }
 
   /**

@@ -1,4 +1,4 @@
-import { projectLevelSql } from '@rookery/directory';
+import { projectAccessLevelSql } from '@rookery/directory';
 import { ACCESS_LEVELS } from '@rookery/kernel';
 import { statement } from '@rookery/persistence';
 
@@ -32,6 +32,6 @@ export const sharedBranches = statement<{ projectId: number; userId: number }, {
      and i.state = 'opened' and i.allow_collaboration
      and not t.archived and t.merge_requests_access_level <> 'disabled' and ${OPEN_ENOUGH_SQL}
      and ${DESCENDS_SQL}
-     and ${projectLevelSql({ user: ':userId::bigint', project: 't.id', namespace: 'home' })} >= ${ACCESS_LEVELS.developer}
-     and (g.admin or ${projectLevelSql({ user: 'g.id', project: 's.id', namespace: 'origin' })} >= ${ACCESS_LEVELS.developer})`,
+     and ${projectAccessLevelSql({ user: ':userId::bigint', project: 't.id', namespace: 'home' })} >= ${ACCESS_LEVELS.developer}
+     and (g.admin or ${projectAccessLevelSql({ user: 'g.id', project: 's.id', namespace: 'origin' })} >= ${ACCESS_LEVELS.developer})`,
 );

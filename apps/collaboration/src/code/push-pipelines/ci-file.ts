@@ -1,4 +1,4 @@
-import { hasPathForm, objectInfo } from '@rookery/git';
+import { isTreePath, objectInfo } from '@rookery/git';
 import type { Commit, Repository } from '@rookery/git';
 
 const DEFAULT_PATH = '.gitlab-ci.yml';
@@ -11,7 +11,7 @@ const SKIPS = /\[(?:ci[ _-]skip|skip[ _-]ci)\]/i;
  * Whether a push of a commit starts a pipeline: the commit has the CI file, and its message does not skip pipelines.
  * `path` is the project's setting, or null for the default path. Source: reference identity-and-import 7.6.
  */
-export async function startsPipeline(
+export async function shouldPushStartPipeline(
   repository: Repository,
   { id, message }: Pick<Commit, 'id' | 'message'>,
   path: string | null,
@@ -22,6 +22,6 @@ export async function startsPipeline(
 async function hasCiFile(repository: Repository, commit: Commit['id'], setting: string): Promise<boolean> {
   if (ELSEWHERE.test(setting)) return true;
   const path = setting.replace(/^\/+/, '');
-  if (!hasPathForm(path)) return false;
+  if (!isTreePath(path)) return false;
   return (await objectInfo(repository, { rev: commit, path }))?.type === 'blob';
 }

@@ -1,4 +1,4 @@
-import { readPipelineOptions } from './push-options';
+import { parsePipelinePushOptions } from './push-options';
 
 test.each([
   [['ci.skip'], true],
@@ -6,7 +6,7 @@ test.each([
   [['ci.skipped'], false],
   [['merge_request.create'], false],
 ])('%j skips pipelines: %s', (options, skips) => {
-  expect(readPipelineOptions(options)).toEqual({ isSkipped: skips, variables: [], inputs: {} });
+  expect(parsePipelinePushOptions(options)).toEqual({ isSkipped: skips, variables: [], inputs: {} });
 });
 
 it('reads variables and inputs, the last value of each key', () => {
@@ -14,7 +14,7 @@ it('reads variables and inputs, the last value of each key', () => {
     ...['ci.variable=A=1', 'ci.variable=B=x=y', 'ci.variable=A=2', 'ci.variable=C=', 'ci.input=env=prod'],
     ...['ci.variable=bad-key=1', 'ci.variable=D', 'ci.variable', `ci.variable=${'K'.repeat(256)}=1`, 'ci.input==x'],
   ];
-  expect(readPipelineOptions(options)).toEqual({
+  expect(parsePipelinePushOptions(options)).toEqual({
     isSkipped: false,
     variables: [
       { key: 'A', value: '2' },
@@ -27,5 +27,5 @@ it('reads variables and inputs, the last value of each key', () => {
 
 it('keeps 20 inputs', () => {
   const options = Array.from({ length: 25 }, (_, index) => `ci.input=i${index}=v`);
-  expect(Object.keys(readPipelineOptions(options).inputs)).toHaveLength(20);
+  expect(Object.keys(parsePipelinePushOptions(options).inputs)).toHaveLength(20);
 });

@@ -12,7 +12,7 @@ const PAIR = /^([A-Za-z0-9_]{1,255})=([\s\S]*)$/;
 const MAX_INPUTS = 20;
 
 /** Reads push options about pipelines. Malformed ones have no effect; the last value of a key counts. */
-export function readPipelineOptions(options: readonly string[]): PipelineOptions {
+export function parsePipelinePushOptions(options: readonly string[]): PipelineOptions {
   const pairs = (name: string): ReadonlyMap<string, string> =>
     new Map(options.flatMap((option) => parseKeyValueOption(option, `ci.${name}=`)));
   return {

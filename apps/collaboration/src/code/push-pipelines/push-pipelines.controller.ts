@@ -1,5 +1,5 @@
 import { Controller } from '@nestjs/common';
-import { Internal } from '@rookery/api-v4';
+import { InternalRoute } from '@rookery/api-v4';
 import type { InternalRequest } from '@rookery/api-v4';
 import { INTERNAL_CALLERS, INTERNAL_PATHS } from '@rookery/contracts';
 import type { PushedPipelines } from '@rookery/contracts';
@@ -11,13 +11,13 @@ import { PushPipelines } from './push-pipelines';
 export class PushPipelinesController {
   constructor(private readonly pipelines: PushPipelines) {}
 
-  @Internal('POST', INTERNAL_PATHS.pushedPipelines, INTERNAL_CALLERS.pushedPipelines)
+  @InternalRoute('POST', INTERNAL_PATHS.pushedPipelines, INTERNAL_CALLERS.pushedPipelines)
   show({ body: { push_id: id } }: InternalRequest): Promise<PushedPipelines> {
     if (!Number.isSafeInteger(id)) throw new InvalidParameters(['push_id is invalid']);
     return this.pipelines.listForPush(id as number);
   }
 
-  @Internal('POST', INTERNAL_PATHS.pushVariablesStored, INTERNAL_CALLERS.pushVariablesStored)
+  @InternalRoute('POST', INTERNAL_PATHS.pushVariablesStored, INTERNAL_CALLERS.pushVariablesStored)
   async forget({ body: { push_id: id } }: InternalRequest): Promise<object> {
     if (!Number.isSafeInteger(id)) throw new InvalidParameters(['push_id is invalid']);
     await this.pipelines.forgetVariables(id as number);

@@ -1,16 +1,16 @@
 import { Injectable } from '@nestjs/common';
 import type { PushedPipelines, PushedRef } from '@rookery/contracts';
-import { projectLevelSql } from '@rookery/directory';
+import { projectAccessLevelSql } from '@rookery/directory';
 import { GitError, NO_OBJECT, readCommits, resolveCommit } from '@rookery/git';
 import type { Commit, ObjectId, Repository } from '@rookery/git';
 import { ACCESS_LEVELS } from '@rookery/kernel';
 import { Database, statement } from '@rookery/persistence';
-import { utcTime } from '../repositories/commit-times';
+import { formatCommitTimeUtc } from '../repositories/commit-times';
 import { convertGitFailures } from '../repositories/git-failures';
 import { ProjectRepositories } from '../repositories/project-repositories';
 import { forgetPushVariables } from '../repositories/ref-updates/push-variables';
-import { startsPipeline } from './ci-file';
-import { readPipelineOptions } from './push-options';
+import { shouldPushStartPipeline } from './ci-file';
+import { parsePipelinePushOptions } from './push-options';
 
 interface PushRow {
   readonly project_id: number;
@@ -26,7 +26,7 @@ const PUSH = statement<{ id: number }, PushRow>(
   `select p.project_id, p.user_id, p.options, d.merge_settings ->> 'ci_config_path' as ci_path,
      d.merge_settings ->> 'builds_access_level' as builds,
      coalesce((select u.admin from directory_users u where u.id = p.user_id), false) or coalesce(
-       (select ${projectLevelSql({ user: 'p.user_id', project: 'd.id', namespace: 'home' })}
+       (select ${projectAccessLevelSql({ user: 'p.user_id', project: 'd.id', namespace: 'home' })}
         from directory_namespaces home where home.id = d.namespace_id), 0) >= ${ACCESS_LEVELS.developer} as is_member
    from pushes p left join directory_projects d on d.id = p.project_id
    where p.id = :id::bigint and p.settled_at is not null`,
@@ -59,7 +59,7 @@ export class PushPipelines {
   /** Returns the refs of a push whose pipelines start. An unknown push has none. Errors: Unavailable. */
   async listForPush(id: number): Promise<PushedPipelines> {
     const [push] = await this.database.run(PUSH, { id });
-    const { isSkipped, variables, inputs } = readPipelineOptions(push?.options ?? []);
+    const { isSkipped, variables, inputs } = parsePipelinePushOptions(push?.options ?? []);
     const repository = push && (await this.repositories.findRepository(push.project_id));
     if (!repository || push.user_id === null || !push.is_member || push.builds === 'disabled' || isSkipped) {
       if (variables.length > 0) await this.forgetVariables(id);
@@ -100,8 +100,8 @@ async function toPushedRefs(
     const sha = await resolveCommit(repository, id);
     const commit = sha === null ? null : await readCommitUnlessTooLarge(repository, sha);
     const [, kind, ref] = SHORT_NAME.exec(name) ?? [];
-    if (!commit || ref === undefined || !(await startsPipeline(repository, commit, ciPath))) continue;
-    refs.push({ sha: commit.id, ref, is_tag: kind === 'tags', committed_at: utcTime(commit.committer) });
+    if (!commit || ref === undefined || !(await shouldPushStartPipeline(repository, commit, ciPath))) continue;
+    refs.push({ sha: commit.id, ref, is_tag: kind === 'tags', committed_at: formatCommitTimeUtc(commit.committer) });
   }
   return refs;
 }

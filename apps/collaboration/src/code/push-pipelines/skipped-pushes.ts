@@ -1,6 +1,6 @@
 import { statement } from '@rookery/persistence';
 import type { SqlReader } from '@rookery/persistence';
-import { readPipelineOptions } from './push-options';
+import { parsePipelinePushOptions } from './push-options';
 
 /** Newest pushes of a project among which the push of a head is looked for. */
 const MAX_PUSHES = 1000;
@@ -17,10 +17,10 @@ const selectPushOptions = statement<
 );
 
 /** Whether the push that moved a branch to its head asked for no pipeline. Source: reference identity-and-import 7.6. */
-export async function isPushedWithoutPipeline(
+export async function isPipelineSkippedByPush(
   reads: Pick<SqlReader, 'run'>,
   { project, branch, head }: { readonly project: number; readonly branch: string; readonly head: string },
 ): Promise<boolean> {
   const [push] = await reads.run(selectPushOptions, { project, ref: `refs/heads/${branch}`, head });
-  return push !== undefined && readPipelineOptions(push.options).isSkipped;
+  return push !== undefined && parsePipelinePushOptions(push.options).isSkipped;
 }

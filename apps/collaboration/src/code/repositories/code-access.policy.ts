@@ -23,10 +23,10 @@ export function mayPushCode(viewer: Viewer, project: ProjectScope): boolean {
 
 /**
  * Checks a request of a git client. Errors: Unauthorized for anonymous callers, who may have a credential; Forbidden
- * with the text that git shows. `mayPushSome` says whether the caller may push to a branch. Source: reference
+ * with the text that git shows. `mayPushToSomeBranch` says whether the caller may push to a branch. Source: reference
  * repositories 1.3.
  */
-export async function checkGit(
+export async function checkGitClientRequest(
   viewer: Viewer,
   project: ProjectScope,
   service: GitService,

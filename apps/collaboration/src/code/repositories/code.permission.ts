@@ -30,7 +30,7 @@ const pushesCode = ability<unknown, ProjectScope>(
 );
 
 /** Whether the caller may push to the project, or to a branch that a merge request shares with them. */
-export async function mayPushSome(
+export async function mayPushToSomeBranch(
   { viewer, within }: Call<unknown, ProjectScope>,
   services: RuleServices,
 ): Promise<boolean> {
@@ -42,7 +42,7 @@ export async function mayPushSome(
 /** Permits callers who may push to a branch of the project. The handler checks the branch. */
 const pushesSome = ability<unknown, ProjectScope>(
   'may push some code',
-  async (call, services) => !call.within.archived && (await mayPushSome(call, services)),
+  async (call, services) => !call.within.archived && (await mayPushToSomeBranch(call, services)),
   { signedIn: true },
 );
 

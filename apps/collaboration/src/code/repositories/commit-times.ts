@@ -4,13 +4,16 @@ import type { Signature } from '@rookery/git';
 const NO_TIME = '1970-01-01T00:00:00.000';
 
 /** ISO 8601 in UTC with milliseconds. */
-export function utcTime({ seconds }: Pick<Signature, 'seconds'>): string {
+export function formatCommitTimeUtc({ seconds }: Pick<Signature, 'seconds'>): string {
   const time = new Date(seconds * 1000);
   return Number.isNaN(time.getTime()) ? `${NO_TIME}Z` : time.toISOString();
 }
 
 /** ISO 8601 with milliseconds in the zone of the person, such as `2012-09-20T11:50:22.000+03:00`. */
-export function zonedTime({ seconds, offsetMinutes }: Pick<Signature, 'seconds' | 'offsetMinutes'>): string {
+export function formatCommitTimeZoned({
+  seconds,
+  offsetMinutes,
+}: Pick<Signature, 'seconds' | 'offsetMinutes'>): string {
   const local = new Date((seconds + offsetMinutes * 60) * 1000);
   if (Number.isNaN(local.getTime())) return `${NO_TIME}+00:00`;
   const minutes = Math.abs(offsetMinutes);

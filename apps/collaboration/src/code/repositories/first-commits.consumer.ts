@@ -5,7 +5,7 @@ import { Jobs } from '@rookery/jobs';
 import { Consume } from '@rookery/messaging';
 import type { EffectBatch } from '@rookery/messaging';
 import { measureRepository } from './measure-repository';
-import { addRepository, newRepository } from './repository-rows';
+import { addRepository, toNewRepositoryParams } from './repository-rows';
 
 /** Schedules the first commits of new projects, so that they exist even if no request uses the repositories. */
 @Controller()
@@ -22,7 +22,7 @@ export class FirstCommitsConsumer {
     await this.directory.assertCurrentFor(tx, begun);
     const living = await this.directory.findProjects(begun.map(({ data }) => data.project_id));
     for (const project of living.values()) {
-      await tx.run(addRepository, newRepository(project));
+      await tx.run(addRepository, toNewRepositoryParams(project));
       // The job opens the repository, which writes the commit.
       await this.jobs.enqueue(tx, measureRepository, { project_id: project.id });
     }

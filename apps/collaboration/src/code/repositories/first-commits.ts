@@ -14,7 +14,7 @@ import type { ObjectId, Repository } from '@rookery/git';
 import { Database, statement } from '@rookery/persistence';
 import { CommitIdentities } from './commit-identities';
 import { RefIntents } from './ref-updates/ref-intents';
-import { Settlement } from './ref-updates/settlement';
+import { PushSettlement } from './ref-updates/settlement';
 
 /** Facts about a project that begins with a README. */
 export type StartedProject = Pick<ProjectScope, 'id' | 'name' | 'description' | 'creatorId'>;
@@ -34,7 +34,7 @@ export class FirstCommits {
     private readonly database: Database,
     private readonly identities: CommitIdentities,
     private readonly intents: RefIntents,
-    private readonly settlement: Settlement,
+    private readonly settlement: PushSettlement,
   ) {}
 
   /** Writes the first commit, unless the repository has a branch already. Errors: GitError. */

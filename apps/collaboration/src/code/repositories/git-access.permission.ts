@@ -2,16 +2,16 @@ import { ability } from '@rookery/api-v4';
 import type { Call, Permission, ProjectScope, RuleServices } from '@rookery/api-v4';
 import { isSignedIn, Unauthorized } from '@rookery/kernel';
 import type { Viewer } from '@rookery/kernel';
-import { checkGit, gitRefusal } from './code-access.policy';
+import { checkGitClientRequest, gitRefusal } from './code-access.policy';
 import type { GitService } from './code-access.policy';
-import { mayPushSome } from './code.permission';
+import { mayPushToSomeBranch } from './code.permission';
 
 interface GitServiceParams {
   readonly service?: string;
 }
 
 /** Permits requests of git clients for one service. */
-export function usesGit(service: GitService): Permission<unknown, ProjectScope, Viewer> {
+export function mayUseGitService(service: GitService): Permission<unknown, ProjectScope, Viewer> {
   return ability(`repository.${service}`, (call, services) => checkGitAccess(call, services, service), {
     anonymous: 'asked',
   });
@@ -30,5 +30,5 @@ export const usesNamedGit: Permission<GitServiceParams, ProjectScope, Viewer> = 
 );
 
 function checkGitAccess(call: Call<unknown, ProjectScope>, services: RuleServices, service: GitService): Promise<true> {
-  return checkGit(call.viewer, call.within, service, () => mayPushSome(call, services));
+  return checkGitClientRequest(call.viewer, call.within, service, () => mayPushToSomeBranch(call, services));
 }

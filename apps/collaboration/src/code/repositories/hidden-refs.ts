@@ -10,7 +10,7 @@ export interface RefTarget {
 const ATTEMPTS = 5;
 
 /** Ref that keeps a commit although no branch reaches it. Clients do not see it. */
-export function keepAround(id: ObjectId): RefTarget {
+export function toKeepAroundRef(id: ObjectId): RefTarget {
   return { ref: `refs/keep-around/${id}`, id };
 }
 

@@ -1,6 +1,6 @@
 import { int, object } from '@rookery/contracts';
 import { defineJob } from '@rookery/jobs';
-import type { ObjectCounts, Unmaintained } from '@rookery/git';
+import type { ObjectCounts, MaintenanceBacklog } from '@rookery/git';
 
 /** Each push adds a pack, and each of them makes every read slower. */
 const MAX_PACKS = 50;
@@ -19,7 +19,7 @@ export const maintainRepository = defineJob('maintain-repository', object({ proj
 });
 
 /** Whether a repository has more packs, loose objects or refs than the limits allow. Source: ADR 0186. */
-export function needsMaintenance(counts: ObjectCounts & Unmaintained): boolean {
+export function needsMaintenance(counts: ObjectCounts & MaintenanceBacklog): boolean {
   const { packs, looseObjects, packBytes, looseRefs } = counts;
   const needsPacking = packs > MAX_PACKS || looseObjects > MAX_LOOSE_OBJECTS;
   return needsPacking || packBytes > MAX_NEW_PACK_BYTES || looseRefs > MAX_LOOSE_REFS;

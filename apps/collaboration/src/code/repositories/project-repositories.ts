@@ -1,16 +1,16 @@
 import { Injectable } from '@nestjs/common';
 import type { ProjectScope } from '@rookery/api-v4';
 import { Directory } from '@rookery/directory';
-import { hashedPath, isShortRefName, Repositories } from '@rookery/git';
+import { hashedRepositoryPath, isValidBranchOrTagName, Repositories } from '@rookery/git';
 import type { Repository } from '@rookery/git';
-import { attachedTo, Database, statement } from '@rookery/persistence';
-import { runShared } from '@rookery/platform';
+import { declareAttachedTable, Database, statement } from '@rookery/persistence';
+import { runWithoutDeadline } from '@rookery/platform';
 import { ForkCopies } from './forks/fork-copies';
 import { FirstCommits } from './first-commits';
 import type { StartedProject } from './first-commits';
 import { convertGitFailures } from './git-failures';
 import { FIRST_BRANCH } from './ref-updates/first-branch';
-import { addRepository, newRepository, STORAGE, rowOfRepository } from './repository-rows';
+import { addRepository, toNewRepositoryParams, STORAGE, rowOfRepository } from './repository-rows';
 import type { RepositoryRow } from './repository-rows';
 
 /** Project facts that a new repository needs. */
@@ -36,7 +36,7 @@ const moveToRemovedRepositories = statement<{ ids: readonly number[] }, never>(
 );
 
 /** A deleted project's row goes at once, the folder with the next sweep. */
-export const attachedRepositories = attachedTo({
+export const attachedRepositories = declareAttachedTable({
   table: 'repositories',
   key: 'project_id',
   project: 'project_id',
@@ -50,7 +50,7 @@ export const attachedRepositories = attachedTo({
   },
 });
 
-export const attachedRemovals = attachedTo({
+export const attachedRemovals = declareAttachedTable({
   table: 'removed_repositories',
   key: 'project_id',
   project: { column: 'project_id', because: 'the row lives until a job has removed the folder of the deleted project' },
@@ -81,19 +81,19 @@ export class ProjectRepositories {
     if (row.copiesProjectId !== null)
       return this.copies.copyRepository(project.id, row, (source) => this.openRepository(source));
     const named = project.defaultBranch;
-    const defaultBranch = named !== null && isShortRefName(named) ? named : FIRST_BRANCH;
-    const address = { storage: row.storage, path: hashedPath(project.id) };
+    const defaultBranch = named !== null && isValidBranchOrTagName(named) ? named : FIRST_BRANCH;
+    const address = { storage: row.storage, path: hashedRepositoryPath(project.id) };
     const repository = await this.repositories.create(address, { defaultBranch });
     // The commit has the rights of the creator and transactions of its own, whichever request comes first.
     if (row.needsReadme && hasStartedProjectFields(project))
-      await runShared(() => this.firstCommits.writeFirstCommit(repository, project));
+      await runWithoutDeadline(() => this.firstCommits.writeFirstCommit(repository, project));
     return repository;
   }
 
   /** Commits a row that needs a first commit at once, because the transaction of the request may still be open. */
   private async addRepositoryRow(project: RepositoryOwner): Promise<RepositoryRow> {
-    const add = (): Promise<RepositoryRow[]> => this.database.run(addRepository, newRepository(project));
-    const [row] = await (project.initializeWithReadme ? runShared(add) : add());
+    const add = (): Promise<RepositoryRow[]> => this.database.run(addRepository, toNewRepositoryParams(project));
+    const [row] = await (project.initializeWithReadme ? runWithoutDeadline(add) : add());
     return row!;
   }
 
@@ -123,7 +123,7 @@ export class ProjectRepositories {
   }
 
   private async openExistingRepository(projectId: number, { storage }: RepositoryRow): Promise<Repository | null> {
-    const address = { storage, path: hashedPath(projectId) };
+    const address = { storage, path: hashedRepositoryPath(projectId) };
     return (await this.repositories.exists(address)) ? this.repositories.open(address) : null;
   }
 
@@ -133,7 +133,7 @@ export class ProjectRepositories {
       const rows = await this.database.run(selectRemovedRepositories, {});
       for (const { project_id: projectId, storage } of rows) {
         signal?.throwIfAborted();
-        await this.repositories.remove({ storage, path: hashedPath(projectId) });
+        await this.repositories.remove({ storage, path: hashedRepositoryPath(projectId) });
         await this.database.run(deleteRemovedRepository, { projectId });
       }
       if (rows.length === 0) return;

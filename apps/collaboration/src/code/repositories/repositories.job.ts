@@ -1,6 +1,6 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { collaborationStorageMeasured } from '@rookery/contracts';
-import { countCommits, countObjects, countUnmaintained, packRepository, readHead, readRef } from '@rookery/git';
+import { countCommits, countObjects, measureMaintenanceBacklog, packRepository, readHead, readRef } from '@rookery/git';
 import type { Repository } from '@rookery/git';
 import { Job, Jobs } from '@rookery/jobs';
 import type { Interruptible, JobRun } from '@rookery/jobs';
@@ -10,7 +10,7 @@ import type { Logger } from '@rookery/platform';
 import { maintainRepository, needsMaintenance } from './maintain-repository';
 import { measureRepository } from './measure-repository';
 import { ProjectRepositories } from './project-repositories';
-import { Settlement } from './ref-updates/settlement';
+import { PushSettlement } from './ref-updates/settlement';
 
 const BATCH = 100;
 
@@ -37,7 +37,7 @@ const storeRepositorySize = statement<{ projectId: number; size: number }, never
 export class RepositoriesJob {
   constructor(
     private readonly repositories: ProjectRepositories,
-    private readonly settlement: Settlement,
+    private readonly settlement: PushSettlement,
     private readonly database: Database,
     private readonly work: Work,
     private readonly jobs: Jobs,
@@ -49,7 +49,7 @@ export class RepositoriesJob {
     const repository = await this.repositories.findRepository(params.project_id);
     if (!repository) return;
     // A repository that needs packing may be too slow to measure, so the packing does not wait for that.
-    if (needsMaintenance({ ...(await countObjects(repository)), ...(await countUnmaintained(repository)) }))
+    if (needsMaintenance({ ...(await countObjects(repository)), ...(await measureMaintenanceBacklog(repository)) }))
       await this.work.run((tx) => this.jobs.enqueue(tx, maintainRepository, params));
     await this.recordMeasurement(repository, { params, signal });
   }

@@ -19,9 +19,9 @@ import { PushRules } from './ref-updates/push-rules';
 import { RefChanges } from './ref-updates/ref-changes';
 import { RefIntents } from './ref-updates/ref-intents';
 import { RefUpdateEffects } from './ref-updates/ref-update-effects';
-import { Settlement } from './ref-updates/settlement';
+import { PushSettlement } from './ref-updates/settlement';
 import { GoImportController } from './transport/go-import.controller';
-import { ImportDoorController } from './transport/import-door.controller';
+import { ImportGitHttpController } from './transport/import-door.controller';
 import { LfsController } from './transport/lfs.controller';
 import { SmartHttpController } from './transport/smart-http.controller';
 
@@ -34,7 +34,7 @@ import { SmartHttpController } from './transport/smart-http.controller';
     FirstCommitsConsumer,
     ForksConsumer,
     GoImportController,
-    ImportDoorController,
+    ImportGitHttpController,
     LfsController,
     RepositoryFactsController,
     ResolveRefController,
@@ -52,8 +52,8 @@ import { SmartHttpController } from './transport/smart-http.controller';
     RefIntents,
     RefUpdateEffects,
     RepositoriesJob,
-    Settlement,
+    PushSettlement,
   ],
-  exports: [CommitIdentities, ProjectRepositories, RefChanges, RefUpdateEffects, Settlement],
+  exports: [CommitIdentities, ProjectRepositories, RefChanges, RefUpdateEffects, PushSettlement],
 })
 export class RepositoriesModule {}

@@ -1,5 +1,5 @@
 import { Controller } from '@nestjs/common';
-import { Internal } from '@rookery/api-v4';
+import { InternalRoute } from '@rookery/api-v4';
 import type { InternalRequest } from '@rookery/api-v4';
 import type { RepositoryFactsAnswer } from '@rookery/contracts';
 import { INTERNAL_CALLERS, INTERNAL_PATHS } from '@rookery/contracts';
@@ -18,7 +18,7 @@ export class RepositoryFactsController {
     private readonly repositories: ProjectRepositories,
   ) {}
 
-  @Internal('POST', INTERNAL_PATHS.repositoryFacts, INTERNAL_CALLERS.repositoryFacts)
+  @InternalRoute('POST', INTERNAL_PATHS.repositoryFacts, INTERNAL_CALLERS.repositoryFacts)
   async facts({ body }: InternalRequest): Promise<RepositoryFactsAnswer> {
     const known = await this.directory.findProjects(parseProjectIds(body));
     const projects: RepositoryFactsAnswer['projects'][number][] = [];

@@ -39,7 +39,7 @@ export const rowOfRepository = statement<{ projectId: number }, RepositoryRow>(
 );
 
 /** Returns the parameters of a new repository's row. */
-export function newRepository({
+export function toNewRepositoryParams({
   id,
   fork,
   initializeWithReadme: readme = false,

@@ -1,5 +1,5 @@
 import { Controller } from '@nestjs/common';
-import { Internal } from '@rookery/api-v4';
+import { InternalRoute } from '@rookery/api-v4';
 import type { InternalRequest } from '@rookery/api-v4';
 import type { ResolveRefAnswer, ResolveRefRequest } from '@rookery/contracts';
 import { INTERNAL_CALLERS, INTERNAL_PATHS } from '@rookery/contracts';
@@ -13,7 +13,7 @@ import { convertGitFailures } from './git-failures';
 export class ResolveRefController {
   constructor(private readonly repositories: ProjectRepositories) {}
 
-  @Internal('POST', INTERNAL_PATHS.resolveRef, INTERNAL_CALLERS.resolveRef)
+  @InternalRoute('POST', INTERNAL_PATHS.resolveRef, INTERNAL_CALLERS.resolveRef)
   async resolve({ body }: InternalRequest): Promise<ResolveRefAnswer> {
     const { project_id: projectId, name, finds_branch: findsBranch } = parseRequest(body);
     const repository = await this.repositories.findRepository(projectId);

@@ -1,7 +1,7 @@
 import { isRefName, listRefs, readCommits, readHead, readRefs, resolveCommit } from '@rookery/git';
 import type { ObjectId, Repository } from '@rookery/git';
 import type { ResolvedRef } from '@rookery/contracts';
-import { utcTime } from './commit-times';
+import { formatCommitTimeUtc } from './commit-times';
 
 const BRANCHES = 'refs/heads/';
 const TAGS = 'refs/tags/';
@@ -13,7 +13,7 @@ const TAGS = 'refs/tags/';
 export async function resolveRef(
   repository: Repository,
   name: string | null,
-  findsBranch: boolean,
+  includesBranch: boolean,
 ): Promise<ResolvedRef | null> {
   const ref = await findFullRefName(repository, name ?? (await readHead(repository)));
   const sha = await resolveCommit(repository, ref ?? name ?? '');
@@ -23,8 +23,8 @@ export async function resolveRef(
     sha: commit.id,
     ref: ref && shortRefName(ref),
     is_tag: ref?.startsWith(TAGS) ?? false,
-    committed_at: utcTime(commit.committer),
-    branch: findsBranch ? await findBranchContaining(repository, commit.id) : null,
+    committed_at: formatCommitTimeUtc(commit.committer),
+    branch: includesBranch ? await findBranchContaining(repository, commit.id) : null,
   };
 }
 

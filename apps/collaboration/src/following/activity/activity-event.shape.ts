@@ -4,7 +4,7 @@ import { personShape } from '../../base/noteables/person.shape';
 import { noteShape } from '../../talk/notes/note.shape';
 import type { NoteSql } from '../../talk/notes/note.shape';
 import type { PushData } from './push-entries';
-import { ACTION_NAMES, actionNameSql, SHOWN_TARGET_TYPES } from './activity-types';
+import { ACTION_NAMES, activityActionNameSql, SHOWN_TARGET_TYPES } from './activity-types';
 
 /** SQL expressions for the JSON of an entry and its note. */
 export interface ActivityEventSql extends NoteSql {
@@ -36,7 +36,7 @@ export const activityEventShape = jsonShape<ActivityEventSql>('ActivityEvent')
     id: [json.int, () => 'e.id'],
     title: [json.constant(nullable(text)), () => null],
     project_id: [json.int, () => 'e.project_id'],
-    action_name: [json.choice<string>(...ACTION_NAMES), () => actionNameSql('e')],
+    action_name: [json.choice<string>(...ACTION_NAMES), () => activityActionNameSql('e')],
     target_id: [json.intOrNull, () => 'e.target_id'],
     target_iid: [json.intOrNull, (sql) => sql.targetIid],
     target_type: [json.choiceOrNull<string>(...SHOWN_TARGET_TYPES), () => 'e.target_type'],

@@ -37,7 +37,7 @@ export const ACTIVITY_TARGETS = Object.keys(ACTIVITY_TARGET_TYPES) as ActivityTa
 
 /** Types that the API shows; comments in threads have their own type. */
 export const SHOWN_TARGET_TYPES = [...new Set([...Object.values(ACTIVITY_TARGET_TYPES), 'DiscussionNote', 'DiffNote'])];
-/** Results of `actionNameSql`. */
+/** Results of `activityActionNameSql`. */
 export const ACTION_NAMES = [
   'opened',
   'imported',
@@ -56,7 +56,7 @@ export const ACTION_NAMES = [
 ] as const;
 
 /** A text SQL expression: the name of the stored action in the API. Source: reference work-tracking 7.2. */
-export function actionNameSql(event: string): string {
+export function activityActionNameSql(event: string): string {
   return `case ${event}.action
     when 'created' then case when ${event}.target_type <> 'Project' then 'opened'
       when ${event}.imported_from <> 'none' then 'imported' else 'created' end

@@ -18,13 +18,13 @@ import { Consume } from '@rookery/messaging';
 import type { Delivered, EffectBatch } from '@rookery/messaging';
 import type { Tx } from '@rookery/persistence';
 import { NoteableKinds, noteables } from '../../base/noteables/noteable-kinds';
-import { findActorId, causedAt, readSubjects } from '../../base/noteables/subjects';
+import { findActorId, resolveEventCauseTime, readSubjects } from '../../base/noteables/subjects';
 import { NoteSubjects } from '../../talk/notes/note-subjects';
-import { presentMilestones } from '../../planning/milestones/present-milestones';
+import { lockExistingMilestoneIds } from '../../planning/milestones/present-milestones';
 import { ACTIVITY_TARGET_TYPES } from './activity-types';
 import type { ActivityAction } from './activity-types';
 import { readPushEntries } from './push-entries';
-import { attachedActivity, RecordActivity } from './record-activity';
+import { attachedActivity, ActivityRecorder } from './record-activity';
 import type { ActivityEntry } from './record-activity';
 
 type NoteableActionEvent = Delivered<NoteableEvent<'created' | 'closed' | 'reopened' | 'merged' | 'approved'>>;
@@ -36,7 +36,7 @@ const RECORDING = { effect: 'record-activity', gatherMs: 100 };
 @Controller()
 export class ActivityConsumer {
   constructor(
-    private readonly activity: RecordActivity,
+    private readonly activity: ActivityRecorder,
     private readonly notes: NoteSubjects,
     private readonly kinds: NoteableKinds,
     private readonly directory: Directory,
@@ -80,7 +80,7 @@ export class ActivityConsumer {
       // Feeds contain entries of projects only.
       if (projectId === null) return [];
       const noteable = { noteableType: note.noteable_type, noteableId: note.noteable_id };
-      const at = causedAt(event, event.data.created_at);
+      const at = resolveEventCauseTime(event, event.data.created_at);
       const threadType = note.is_diff ? 'DiffNote' : 'DiscussionNote';
       const targetType = note.thread_id === null ? 'Note' : threadType;
       return [{ eventId: event.id, projectId, authorId, action: 'commented', targetType, targetId, noteable, at }];
@@ -133,7 +133,7 @@ export class ActivityConsumer {
   @Consume(milestoneMerged, RECORDING)
   async milestoneMerged({ tx, events }: EffectBatch<typeof milestoneMerged>): Promise<void> {
     const targets = [...new Set(events.map(({ data }) => data.target_id))];
-    const present = await presentMilestones(tx, targets);
+    const present = await lockExistingMilestoneIds(tx, targets);
     for (const target of targets) {
       const merged = events.filter(({ data }) => data.target_id === target).map(({ data }) => data.milestone_id);
       if (present.has(target)) await this.activity.moveToMilestone(tx, merged, target);
@@ -191,7 +191,7 @@ export class ActivityConsumer {
     events: readonly E[],
     actionAndTimeOf: (event: E) => Pick<ActivityEntry, 'action' | 'at'>,
   ): Promise<void> {
-    const present = await presentMilestones(
+    const present = await lockExistingMilestoneIds(
       tx,
       events.map(({ data }) => data.milestone_id),
     );
@@ -223,7 +223,13 @@ export class ActivityConsumer {
         const { aggregateId: targetId, data } = event;
         const noteable = { noteableType: kind.type, noteableId: targetId };
         const facts = { eventId: event.id, projectId: data.project_id!, authorId: findActorId(event), action };
-        return { ...facts, targetType: kind.type, targetId, noteable, at: causedAt(event, statedTimeOf(event)) };
+        return {
+          ...facts,
+          targetType: kind.type,
+          targetId,
+          noteable,
+          at: resolveEventCauseTime(event, statedTimeOf(event)),
+        };
       });
     await this.activity.record(tx, entries);
   }

@@ -6,7 +6,7 @@ import { ActivityConsumer } from './activity.consumer';
 import { ActivityController } from './activity.controller';
 import { ActivityQueries } from './activity.queries';
 import { OldActivityJob } from './old-activity.job';
-import { attachedActivity, RecordActivity } from './record-activity';
+import { attachedActivity, ActivityRecorder } from './record-activity';
 
 /** Feeds of activity by user and by project. */
 @Owns(ActivityEvent)
@@ -14,6 +14,6 @@ import { attachedActivity, RecordActivity } from './record-activity';
 @Module({
   imports: [NotesModule],
   controllers: [ActivityConsumer, ActivityController],
-  providers: [ActivityQueries, OldActivityJob, RecordActivity],
+  providers: [ActivityQueries, OldActivityJob, ActivityRecorder],
 })
 export class ActivityModule {}

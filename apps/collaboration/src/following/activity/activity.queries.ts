@@ -7,7 +7,7 @@ import { Database } from '@rookery/persistence';
 import { platformSettings } from '@rookery/platform';
 import type { SettingsOf } from '@rookery/platform';
 import { NoteableKinds } from '../../base/noteables/noteable-kinds';
-import { createReader, canReadFeature } from '../../base/noteables/reader';
+import { createNoteableReader, canReadFeature } from '../../base/noteables/reader';
 import type { ParentFacts } from '../../base/noteables/reader';
 import { ActivityFeeds, FEED_COUNT_LIMIT } from './feeds';
 import type { ActivityFilter, Feed, FeedParams, FeedViewerParams } from './feeds';
@@ -66,7 +66,7 @@ export class ActivityQueries {
     filter: ActivityFilter,
     page: PageRequest,
   ): Promise<JsonPage> {
-    const reader = createReader(viewer, project);
+    const reader = createNoteableReader(viewer, project);
     const values = {
       ...viewerValues(viewer),
       project: project.id,

@@ -2,12 +2,12 @@ import type { JsonPageRow, PageRequest } from '@rookery/kernel';
 import { filter, isUsualPage, CachedStatements, ListQuery } from '@rookery/persistence';
 import type { SqlDraft, Filters, JsonRows, Statement } from '@rookery/persistence';
 import { projectAccessSql, readsCodeSql } from '../../base/noteables/access-sql';
-import { arraySql } from '../../base/noteables/json.shape';
+import { jsonArraySql } from '../../base/noteables/json.shape';
 import type { ShapeSql } from '../../base/noteables/json.shape';
-import { readableSql } from '../../base/noteables/noteable-kinds';
+import { canReadNoteableRowSql } from '../../base/noteables/noteable-kinds';
 import type { NoteableKind, NoteableKinds } from '../../base/noteables/noteable-kinds';
 import { iidSql } from '../../base/noteables/references.shape';
-import { noteableIdAmongSql, resolvableAmongSql } from '../../talk/notes/note.shape';
+import { noteableIdOfAnyKindSql, isResolvableNoteOfAnyKindSql } from '../../talk/notes/note.shape';
 import { activityEventShape } from './activity-event.shape';
 import { ACTIVITY_TARGET_TYPES, NOTE_TARGETS } from './activity-types';
 import type { ActivityAction, ActivityTarget } from './activity-types';
@@ -131,10 +131,10 @@ export class ActivityFeeds {
       viewer: VIEWER,
       isAdmin: IS_ADMIN,
       noteableType: 'e.noteable_type',
-      noteableId: noteableIdAmongSql(this.kinds, 'e.noteable_type'),
+      noteableId: noteableIdOfAnyKindSql(this.kinds, 'e.noteable_type'),
       noteableIid: 'e.noteable_iid',
       hasDiffThreads: true,
-      resolvable: resolvableAmongSql(this.kinds, 'e.noteable_type'),
+      resolvable: isResolvableNoteOfAnyKindSql(this.kinds, 'e.noteable_type'),
       // Feeds show comments only, which have no reference.
       seesReferenced: 'false',
       readsCode: 'false',
@@ -163,7 +163,7 @@ export class ActivityFeeds {
     const list = new ListQuery<never>(parts).orderBy([['e.created_at', wanted.sort]]);
     const narrowed = ['true', ...list.listConditions(FILTERS, wanted)].join(' and ');
     const by = `order by e.created_at ${wanted.sort}, e.id ${wanted.sort}`;
-    const rows: JsonRows = (...of) => arraySql(this.shape, ...of);
+    const rows: JsonRows = (...of) => jsonArraySql(this.shape, ...of);
     // `found` is read once: for the page, for the flag of a next page and for the count.
     const count = Math.max(FEED_COUNT_LIMIT + 1, page.page * page.perPage + 1);
     const isOfAll = feed === 'memberships' || feed === 'each_of_memberships';
@@ -224,7 +224,7 @@ function entryTargetJoinsSql(kinds: readonly NoteableKind[]): string {
   const joins = kinds.map(
     (
       kind,
-    ) => `left join lateral (select ${readableSql(kind, 'a', VIEWER)} as is_readable, i.title, ${iidSql(kind)} as iid
+    ) => `left join lateral (select ${canReadNoteableRowSql(kind, 'a', VIEWER)} as is_readable, i.title, ${iidSql(kind)} as iid
         from ${kind.table} i where i.id = e.noteable_id and e.noteable_type = '${kind.type}') ${kind.noun} on true`,
   );
   const milestones = `left join lateral (select ${READS_MILESTONES} as is_readable, m.title, m.iid

@@ -2,7 +2,7 @@ import { Inject, Injectable } from '@nestjs/common';
 import { Job } from '@rookery/jobs';
 import type { Interruptible } from '@rookery/jobs';
 import { Database } from '@rookery/persistence';
-import { deleteExpired } from '../../base/noteables/expired-rows';
+import { deleteExpiredRows } from '../../base/noteables/expired-rows';
 import { activitySettings } from './activity.config';
 import type { ActivitySettings } from './activity.config';
 import { oldActivity } from './record-activity';
@@ -18,6 +18,6 @@ export class OldActivityJob {
   /** Returns the number of deleted rows. */
   @Job('drop-old-activity', { cron: '23 */6 * * *' })
   async run(run?: Interruptible): Promise<number> {
-    return deleteExpired(this.database, [oldActivity], this.settings.retentionDays, run?.signal);
+    return deleteExpiredRows(this.database, [oldActivity], this.settings.retentionDays, run?.signal);
   }
 }

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
-import { attachedTo, prepareStatement, REMOVAL_CHUNK, runInChunks } from '@rookery/persistence';
+import { declareAttachedTable, prepareStatement, REMOVAL_CHUNK, runInChunks } from '@rookery/persistence';
 import type { Tx } from '@rookery/persistence';
-import { oldestExpiredSql } from '../../base/noteables/expired-rows';
+import { oldestExpiredRowsSql } from '../../base/noteables/expired-rows';
 import { ACTIVITY_TARGET_TYPES, NOTE_TARGETS } from './activity-types';
 import type { ActivityAction } from './activity-types';
 import type { PushData } from './push-entries';
@@ -68,7 +68,7 @@ const moveToMilestone = prepareStatement(
 
 /** Writes and deletes entries of feeds in batches. Source: reference work-tracking 7.6. */
 @Injectable()
-export class RecordActivity {
+export class ActivityRecorder {
   async record(tx: Tx, entries: readonly ActivityEntry[]): Promise<void> {
     if (entries.length === 0) return;
     const column = <K extends keyof ActivityEntry>(key: K): ActivityEntry[K][] => entries.map((one) => one[key]);
@@ -106,7 +106,7 @@ export class RecordActivity {
 }
 
 /** Removal of feed entries. An entry without its author is useless, so none is moved to the ghost user. */
-export const attachedActivity = attachedTo({
+export const attachedActivity = declareAttachedTable({
   table: 'activity_events',
   effect: 'drop-activity',
   consumedInWing: ['project'],
@@ -119,5 +119,5 @@ export const attachedActivity = attachedTo({
 /** Deletes entries older than the retention time. */
 export const oldActivity = prepareStatement(
   'activity_drop_oldest',
-  `delete from activity_events where ${oldestExpiredSql('activity_events', 'true')} returning 1`,
+  `delete from activity_events where ${oldestExpiredRowsSql('activity_events', 'true')} returning 1`,
 );

@@ -8,7 +8,7 @@ import type { NotificationSwitch } from './notification-switches';
  * without a setting, which means the level `participating`.
  * Source: reference work-tracking 8.1, 8.2.
  */
-export function effectiveSettingSql({ parent }: Pick<NoteableKind, 'parent'>): string {
+export function effectiveNotificationSettingSql({ parent }: Pick<NoteableKind, 'parent'>): string {
   const ofProject = `union all select 'project', a.project_id, ${PROJECT_DEPTH}`;
   // Epics have a switch in groups with the highest plan only.
   const switches =
@@ -34,9 +34,9 @@ const PROJECT_DEPTH = 1_000_000;
  * Boolean SQL: does the setting `s` turn on e-mails about a whole place? Users with the level `custom` count if one of
  * the given switches is on. `switches` is a text[] expression for switches that are off by default.
  */
-export function watchesSql(s: string, switches: string): string {
-  return `${s}.level in ('watch', 'custom') and (${s}.level = 'watch'
-    or exists (select 1 from unnest(${switches}) as wanted (name) where (${s}.switches ->> wanted.name)::boolean))`;
+export function isWatchSettingSql(setting: string, switches: string): string {
+  return `${setting}.level in ('watch', 'custom') and (${setting}.level = 'watch'
+    or exists (select 1 from unnest(${switches}) as wanted (name) where (${setting}.switches ->> wanted.name)::boolean))`;
 }
 
 /** Boolean SQL: is a switch on that is off by default? `switches` is a jsonb expression. */

@@ -1,7 +1,7 @@
-import { attachedTo } from '@rookery/persistence';
+import { declareAttachedTable } from '@rookery/persistence';
 
 /** Removal of notification settings. */
-export const attachedNotificationSettings = attachedTo({
+export const attachedNotificationSettings = declareAttachedTable({
   table: 'notification_settings',
   key: 'ctid',
   users: [{ column: 'user_id', onRemoval: 'delete' }],

@@ -1,7 +1,7 @@
 import { bool, choice, nested, presenter, text } from '@rookery/api-v4';
 import { NOTIFICATION_LEVELS } from './notification-levels';
 import type { GlobalNotificationSetting, NotificationSettingView } from './notification-settings.service';
-import { describeSwitch, isOn, SWITCH_NAMES } from './notification-switches';
+import { describeSwitch, isNotificationSwitchOn, SWITCH_NAMES } from './notification-switches';
 import type { NotificationSwitch } from './notification-switches';
 
 type SwitchFields = Record<
@@ -20,7 +20,7 @@ const events = presenter<NotificationSettingView>('NotificationSwitches').fields
       name,
       [
         bool,
-        (setting: NotificationSettingView) => isOn(setting.switches, name),
+        (setting: NotificationSettingView) => isNotificationSwitchOn(setting.switches, name),
         {
           about: describeSwitch(name),
           ...(name === 'new_epic' ? { when: (setting: NotificationSettingView) => setting.hasEpics } : {}),

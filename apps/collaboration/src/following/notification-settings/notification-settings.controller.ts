@@ -1,5 +1,5 @@
 import { Controller } from '@nestjs/common';
-import { Endpoint, one, signedIn, source } from '@rookery/api-v4';
+import { Endpoint, one, signedIn, projectOrGroup } from '@rookery/api-v4';
 import type { Call, GroupScope, NoParams, ProjectScope } from '@rookery/api-v4';
 import type { SignedInViewer } from '@rookery/kernel';
 import { globalNotificationSetting, notificationSetting } from './notification-setting.presenter';
@@ -48,7 +48,12 @@ type ParentCall<P> = Call<P, ProjectScope | GroupScope, SignedInViewer>;
 
 /** Creates the controller with the routes of projects or of groups. */
 function createSettingsController(kind: 'project' | 'group') {
-  const route = { source: SOURCE, within: source(kind), may: signedIn(), answers: one(notificationSetting) } as const;
+  const route = {
+    source: SOURCE,
+    within: projectOrGroup(kind),
+    may: signedIn(),
+    answers: one(notificationSetting),
+  } as const;
 
   @Controller(`${kind}s/:id/notification_settings`)
   class PlacedNotificationSettingsController {

@@ -8,12 +8,12 @@ import {
   ProjectNotificationSettingsController,
 } from './notification-settings.controller';
 import { NotificationSettingsService } from './notification-settings.service';
-import { SuspectAddress } from './suspect-address.entity';
-import { SuspectAddresses } from './suspect-addresses';
-import { SuspectAddressesJob } from './suspect-addresses.job';
+import { SuspectMailAddress } from './suspect-address.entity';
+import { SuspectMailAddresses } from './suspect-addresses';
+import { OldMailRefusalsJob } from './suspect-addresses.job';
 
 /** Notification settings of users: general ones, and ones for groups and projects; addresses that get no e-mail. */
-@Owns(NotificationSetting, SuspectAddress)
+@Owns(NotificationSetting, SuspectMailAddress)
 @Attaches(attachedNotificationSettings)
 @Module({
   controllers: [
@@ -21,7 +21,7 @@ import { SuspectAddressesJob } from './suspect-addresses.job';
     GroupNotificationSettingsController,
     ProjectNotificationSettingsController,
   ],
-  providers: [NotificationSettingsService, SuspectAddresses, SuspectAddressesJob],
-  exports: [SuspectAddresses],
+  providers: [NotificationSettingsService, SuspectMailAddresses, OldMailRefusalsJob],
+  exports: [SuspectMailAddresses],
 })
 export class NotificationSettingsModule {}

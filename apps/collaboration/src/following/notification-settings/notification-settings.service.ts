@@ -5,7 +5,7 @@ import { Database, statement } from '@rookery/persistence';
 import { defaultLevel, NOTIFICATION_LEVELS } from './notification-levels';
 import type { NotificationLevel, SettingPlace } from './notification-levels';
 import type { Switches } from './notification-switches';
-import { SuspectAddresses } from './suspect-addresses';
+import { SuspectMailAddresses } from './suspect-addresses';
 
 /** A stored setting. */
 interface StoredSetting {
@@ -64,7 +64,7 @@ export class NotificationSettingsService {
   constructor(
     private readonly database: Database,
     private readonly identity: IdentityClient,
-    private readonly suspects: SuspectAddresses,
+    private readonly suspects: SuspectMailAddresses,
   ) {}
 
   async show(userId: number, place: SettingParent): Promise<NotificationSettingView> {

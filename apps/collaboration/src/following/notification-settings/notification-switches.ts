@@ -34,7 +34,7 @@ export const SWITCH_NAMES = Object.keys(NOTIFICATION_SWITCHES) as NotificationSw
 const ON_BY_DEFAULT: ReadonlySet<NotificationSwitch> = new Set(['failed_pipeline', 'fixed_pipeline', 'moved_project']);
 
 /** Whether a switch is on. `switches` are the stored values. A switch that is not stored has its default. */
-export function isOn(switches: Switches, name: NotificationSwitch): boolean {
+export function isNotificationSwitchOn(switches: Switches, name: NotificationSwitch): boolean {
   return switches[name] ?? ON_BY_DEFAULT.has(name);
 }
 

@@ -3,7 +3,7 @@ import { Injectable } from '@nestjs/common';
 import { Database, prepareStatement, statement } from '@rookery/persistence';
 import type { RowOf } from '@rookery/persistence';
 import { EXPIRED_CHUNK } from '../../base/noteables/expired-rows';
-import type { SuspectAddress } from './suspect-address.entity';
+import type { SuspectMailAddress } from './suspect-address.entity';
 
 /** Refusals in a row after which no e-mail is sent to an address. Source: reference reliability 2.7. */
 const REFUSALS_LIMIT = 3;
@@ -12,12 +12,12 @@ const REFUSALS_LIMIT = 3;
 export const REFUSALS_KEPT_DAYS = 30;
 const IS_FORGOTTEN = `s.refused_at < now() - interval '${REFUSALS_KEPT_DAYS} days'`;
 
-const selectSuspects = statement<{ digests: readonly string[] }, RowOf<SuspectAddress, 'digest' | 'refusals'>>(
+const selectSuspects = statement<{ digests: readonly string[] }, RowOf<SuspectMailAddress, 'digest' | 'refusals'>>(
   'suspect_addresses_find',
   `select s.digest, s.refusals from suspect_addresses s where s.digest = any(:digests::text[]) and not (${IS_FORGOTTEN})`,
 );
 /** Returns no row if the address was refused less than an hour before: one outage of a mail server is one refusal. */
-const countAddressRefusal = statement<{ digest: string }, RowOf<SuspectAddress, 'refusals'>>(
+const countAddressRefusal = statement<{ digest: string }, RowOf<SuspectMailAddress, 'refusals'>>(
   'suspect_addresses_count',
   `insert into suspect_addresses as s (digest, refusals) values (:digest, 1)
    on conflict (digest) do update
@@ -51,7 +51,7 @@ export interface RefusedAddresses {
  * Source: reference reliability 2.7; docs/reference/work-tracking.md 8.5.
  */
 @Injectable()
-export class SuspectAddresses {
+export class SuspectMailAddresses {
   constructor(private readonly database: Database) {}
 
   async findRefused(addresses: readonly string[]): Promise<RefusedAddresses> {

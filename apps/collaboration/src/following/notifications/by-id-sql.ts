@@ -3,12 +3,12 @@
  * would else read all users or all e-mails to find a few. `id` is an SQL expression over the preceding tables. Source:
  * docs/performance.md 5.15.
  */
-export function byIdSql(
+export function joinByIdSql(
   table: string,
   alias: string,
   id: string,
-  and = '',
+  condition = '',
   join: 'join' | 'left join' = 'join',
 ): string {
-  return `${join} lateral (select ${alias}.* from ${table} ${alias} where ${alias}.id = ${id} ${and} offset 0) ${alias} on true`;
+  return `${join} lateral (select ${alias}.* from ${table} ${alias} where ${alias}.id = ${id} ${condition} offset 0) ${alias} on true`;
 }

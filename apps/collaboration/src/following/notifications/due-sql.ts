@@ -1,16 +1,16 @@
-import { parentSql } from '../../base/noteables/noteable-kinds';
+import { parentIdColumnSql } from '../../base/noteables/noteable-kinds';
 import type { NoteableKind } from '../../base/noteables/noteable-kinds';
-import { appliesToSql } from '../../base/noteables/reach-sql';
+import { labelOrMilestoneAppliesSql } from '../../base/noteables/reach-sql';
 import { storedTemplate } from './composing/mail-templates';
 import { TEXT_LIMIT } from './mailer/mail-text';
-import { byIdSql } from './by-id-sql';
+import { joinByIdSql } from './by-id-sql';
 import {
-  preferenceColumnsSql,
-  preferenceOfRow,
-  preferenceSql,
+  mailPreferenceColumnsSql,
+  mailPreferenceSqlOfRow,
+  mailPreferenceSql,
   recipientReadsNoteSql,
-  recipientSql,
-  wantedSql,
+  noteableMailRecipientSql,
+  isMailWantedSql,
 } from './recipient-sql';
 
 const detailUsernamesSql = (detail: string): string =>
@@ -20,15 +20,15 @@ const detailUsernamesSql = (detail: string): string =>
 const labelTitlesSql = ({ parent }: NoteableKind): string =>
   `array(select l.title from jsonb_array_elements_text(m.details -> 'labels') listed (label_id)
     join labels l on l.id = listed.label_id::bigint
-      and ${appliesToSql('l', { project: parent === 'project' ? 'a.project_id' : null, above: 'a.traversal_ids' })}
+      and ${labelOrMilestoneAppliesSql('l', { project: parent === 'project' ? 'a.project_id' : null, above: 'a.traversal_ids' })}
     order by l.title)`;
 
 /** Title of the milestone that was set on a noteable, if it still exists and applies to the project or group. */
 const milestoneTitleSql = ({ parent }: NoteableKind): string =>
   `(select l.title from milestones l where l.id = (m.details ->> 'milestone')::bigint
-      and ${appliesToSql('l', { project: parent === 'project' ? 'a.project_id' : null, above: 'a.traversal_ids' })})`;
+      and ${labelOrMilestoneAppliesSql('l', { project: parent === 'project' ? 'a.project_id' : null, above: 'a.traversal_ids' })})`;
 
-/** Facts of the row `m` for `wantedSql`. Former assignees and reviewers are addressed as well. */
+/** Facts of the row `m` for `isMailWantedSql`. Former assignees and reviewers are addressed as well. */
 const ROW = {
   isOwn: 'not m.is_watching',
   isMeant: `(coalesce(m.reason in ('assigned', 'review_requested', 'mentioned', 'subscribed'), false)
@@ -55,7 +55,7 @@ const actorIdSql = (note: string): string => `case when ${note} is null then m.a
 
 /** $1 ids of rows, $2 for each the note to select if the row covers several, or null. */
 const WANTED: MessageSql = {
-  from: `unnest($1::bigint[], $2::bigint[]) with ordinality as wanted (id, note_id, place) ${byIdSql('mails', 'm', 'wanted.id')}`,
+  from: `unnest($1::bigint[], $2::bigint[]) with ordinality as wanted (id, note_id, place) ${joinByIdSql('mails', 'm', 'wanted.id')}`,
   note: 'coalesce(wanted.note_id, m.note_id)',
   actor: actorIdSql('wanted.note_id'),
 };
@@ -63,32 +63,32 @@ const WANTED: MessageSql = {
 /**
  * Selects the due e-mails of one kind with all facts of their texts. The column `place` is the position in $1 and $2.
  */
-export function dueSql(kind: NoteableKind): string {
+export function selectDueNoteableMailsSql(kind: NoteableKind): string {
   const column = (name: string | null, type: string): string => (name === null ? `null::${type}` : `i.${name}`);
   return `select m.id, m.source_event_id as event_id, m.recipient_id, m.template, m.reason, m.is_watching, m.attempts, m.created_at,
      u.notification_email as address, actor.name as actor_name, actor.username as actor_username,
-     ${parentSql(kind)} as parent_id, a.name as parent_name, a.full_path as parent_path, m.noteable_type, i.id as noteable_id,
+     ${parentIdColumnSql(kind)} as parent_id, a.name as parent_name, a.full_path as parent_path, m.noteable_type, i.id as noteable_id,
      i.${kind.shownId}::text as shown_id, i.title, left(i.description, ${TEXT_LIMIT + 1}) as description, ${column(kind.stateColumn, 'text')} as state,
      ${column(kind.confidentialColumn, 'boolean')} as confidential, ${WANTED.note} as note_id, left(n.body, ${TEXT_LIMIT + 1}) as note_body,
      ${detailUsernamesSql('added')} as added, ${detailUsernamesSql('removed')} as removed, ${labelTitlesSql(kind)} as labels, ${milestoneTitleSql(kind)} as milestone,
      (m.details ->> 'commits')::integer as commits, ${kind.dueColumn === undefined ? 'null' : `i.${kind.dueColumn}`}::text as due_on, wanted.place
-   ${stillDueSql(kind, WANTED)}`;
+   ${stillDueMailsSql(kind, WANTED)}`;
 }
 
 /**
  * The `from` and `where` of the e-mails of one kind that are still due. An e-mail is not due if its labels or its milestone
  * no longer exist, or if it is about a day on which the noteable is no longer due.
  */
-export function stillDueSql(kind: NoteableKind, of = ROWS): string {
-  const recipient = recipientSql(kind, { userId: 'm.recipient_id' });
-  const preference = preferenceSql(kind);
-  return `from ${of.from} ${byIdSql(kind.table, 'i', 'm.noteable_id', `and m.noteable_type = '${kind.type}'`)}
-   ${byIdSql('notes', 'n', of.note, '', 'left join')}
-   ${byIdSql('directory_users', 'actor', of.actor)}
+export function stillDueMailsSql(kind: NoteableKind, of = ROWS): string {
+  const recipient = noteableMailRecipientSql(kind, { userId: 'm.recipient_id' });
+  const preference = mailPreferenceSql(kind);
+  return `from ${of.from} ${joinByIdSql(kind.table, 'i', 'm.noteable_id', `and m.noteable_type = '${kind.type}'`)}
+   ${joinByIdSql('notes', 'n', of.note, '', 'left join')}
+   ${joinByIdSql('directory_users', 'actor', of.actor)}
    ${recipient.joins}
    ${preference.joins}
    where m.noteable_type = '${kind.type}' and ${recipient.where} and ${recipientReadsNoteSql(of.note)}
-     and ${messageFactsHoldSql(kind, 'i')} and ${wantedSql(kind, preference, ROW)}`;
+     and ${messageFactsHoldSql(kind, 'i')} and ${isMailWantedSql(kind, preference, ROW)}`;
 }
 
 /**
@@ -111,14 +111,14 @@ const messageFactsHoldSql = (kind: NoteableKind, row: string): string =>
  * Selects the due messages of combined e-mails of one kind. $1 ids of the combined e-mails. Each is for one recipient and
  * one noteable, which are checked once; then each message is checked by its own facts.
  */
-export function combinedDueSql(kind: NoteableKind): string {
-  const recipient = recipientSql(kind, { userId: 'g.recipient_id' });
-  const preference = preferenceSql(kind);
+export function selectDueCombinedMailsSql(kind: NoteableKind): string {
+  const recipient = noteableMailRecipientSql(kind, { userId: 'g.recipient_id' });
+  const preference = mailPreferenceSql(kind);
   return `(with a as materialized (
      select g.id, g.source_event_id, g.template, g.recipient_id, g.attempts, g.created_at, u.notification_email,
-       ${kind.parent === 'project' ? 'a.project_id, ' : ''}${kind.dueColumn === undefined ? '' : `i.${kind.stateColumn}, i.${kind.dueColumn}, `}a.traversal_ids, a.reads_internal, ${preferenceColumnsSql(preference)}
+       ${kind.parent === 'project' ? 'a.project_id, ' : ''}${kind.dueColumn === undefined ? '' : `i.${kind.stateColumn}, i.${kind.dueColumn}, `}a.traversal_ids, a.reads_internal, ${mailPreferenceColumnsSql(preference)}
      from (select g.* from mails g where g.id = any($1::bigint[]) offset 0) g
-     ${byIdSql(kind.table, 'i', 'g.noteable_id', `and g.noteable_type = '${kind.type}'`)}
+     ${joinByIdSql(kind.table, 'i', 'g.noteable_id', `and g.noteable_type = '${kind.type}'`)}
      ${recipient.joins}
      ${preference.joins}
      where g.noteable_type = '${kind.type}' and ${recipient.where})
@@ -129,8 +129,8 @@ export function combinedDueSql(kind: NoteableKind): string {
      select member.* from mails member where member.gathered_into = a.id and member.state = 'gathered'
      union all select self.* from mails self where self.id = a.id and self.note_ids is not null offset 0) m
    left join lateral unnest(m.note_ids) with ordinality as one (note_id, place) on true
-   ${byIdSql('notes', 'n', 'coalesce(one.note_id, m.note_id)', '', 'left join')}
-   ${byIdSql('directory_users', 'actor', actorIdSql('one.note_id'))}
+   ${joinByIdSql('notes', 'n', 'coalesce(one.note_id, m.note_id)', '', 'left join')}
+   ${joinByIdSql('directory_users', 'actor', actorIdSql('one.note_id'))}
    where ${recipientReadsNoteSql('coalesce(one.note_id, m.note_id)')} and ${messageFactsHoldSql(kind, 'a')}
-     and ${wantedSql(kind, preferenceOfRow('a'), ROW)})`;
+     and ${isMailWantedSql(kind, mailPreferenceSqlOfRow('a'), ROW)})`;
 }

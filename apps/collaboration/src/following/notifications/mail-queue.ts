@@ -5,18 +5,18 @@ import type { PreparedStatement, Tx } from '@rookery/persistence';
 import { NoteableKinds } from '../../base/noteables/noteable-kinds';
 import { MAIL_IDENTITY, deriveMessageId } from './mailer/mail-identity';
 import type { MailIdentity } from './mailer/mail-identity';
-import { CHECK_VALID_MS, DueCheck } from './mailer/due-check';
+import { CHECK_VALID_MS, DueMailChecker } from './mailer/due-check';
 import type { DueRecipient } from './mailer/due-check';
 import type { DueMail, MailOutcome, MailSource, QueueLength } from './mailer/mail-source';
-import { MailTable, withSpans } from './mailer/mail-table';
+import { MailTable, withMailTraceparents } from './mailer/mail-table';
 import type { ClaimedMail } from './mailer/mail-table';
 import { mailerSettings } from './mailer/mailer.config';
 import type { MailerSettings } from './mailer/mailer.config';
-import { renderMailBody, composeMail, createMessageId } from './composing/compose-mail';
+import { renderNoteableMailBody, composeNoteableMail, createMessageId } from './composing/compose-mail';
 import type { MailBody, MailJob } from './composing/compose-mail';
 import { composeCombined } from './composing/compose-combined';
-import { isCombined } from './composing/mail-templates';
-import { dueSql, stillDueSql } from './due-sql';
+import { isCombinedMail } from './composing/mail-templates';
+import { selectDueNoteableMailsSql, stillDueMailsSql } from './due-sql';
 import { CombinedMails } from './combining/combined-mails';
 import type { CombinedMailJob, QueuedMessage } from './combining/combined-mails';
 
@@ -27,7 +27,7 @@ type DueRow = Omit<MailJob, 'kind'> & { readonly noteable_type: string };
  * Source: reference reliability 2.7; ADR 0082.
  */
 @Injectable()
-export class MailQueue implements MailSource {
+export class NoteableMailQueue implements MailSource {
   /** Loads e-mails with all facts. $1 ids, $2 for each the note to select if the row covers several, or null. */
   private readonly load: PreparedStatement;
   /** Selects the e-mails that are still due. $1 ids. */
@@ -43,8 +43,11 @@ export class MailQueue implements MailSource {
     @Inject(mailerSettings.token) private readonly settings: MailerSettings,
     @Inject(MAIL_IDENTITY) private readonly identity: MailIdentity,
   ) {
-    this.load = prepareStatement('mails_load', `${kinds.all.map(dueSql).join(' union all ')} order by place`);
-    const due = kinds.all.map((kind) => `select m.id, u.notification_email as address ${stillDueSql(kind)}`);
+    this.load = prepareStatement(
+      'mails_load',
+      `${kinds.all.map(selectDueNoteableMailsSql).join(' union all ')} order by place`,
+    );
+    const due = kinds.all.map((kind) => `select m.id, u.notification_email as address ${stillDueMailsSql(kind)}`);
     this.due = prepareStatement('mails_due', due.join(' union all '));
     this.combined = new CombinedMails(kinds, (through, messages) => this.loadJobs(through, messages));
   }
@@ -61,7 +64,10 @@ export class MailQueue implements MailSource {
       await this.directory.assertCurrent(tx);
       const allowed = await this.table.postponeExcess(tx, claimed, this.settings);
       const toSend = await this.combined.gatherMails(tx, batch, allowed, this.settings);
-      return { count: claimed.length, mails: withSpans(await this.loadDueAndDropOthers(tx, toSend), toSend) };
+      return {
+        count: claimed.length,
+        mails: withMailTraceparents(await this.loadDueAndDropOthers(tx, toSend), toSend),
+      };
     });
     return { ...taken, count: taken.count + swept };
   }
@@ -82,8 +88,8 @@ export class MailQueue implements MailSource {
   /** Returns the e-mails that their recipients may get and drops the others. */
   private async loadDueAndDropOthers(tx: Tx, claimed: readonly ClaimedMail[]): Promise<DueMail[]> {
     const checkedAt = performance.now();
-    const combined = claimed.filter((mail) => isCombined(mail)).map((mail) => mail.id);
-    const single = claimed.filter((mail) => !isCombined(mail)).map((mail) => mail.id);
+    const combined = claimed.filter((mail) => isCombinedMail(mail)).map((mail) => mail.id);
+    const single = claimed.filter((mail) => !isCombinedMail(mail)).map((mail) => mail.id);
     const combinedJobs = await this.combined.loadDue(tx, combined);
     const jobs = await this.loadJobs(
       tx,
@@ -118,11 +124,11 @@ export class MailQueue implements MailSource {
   /** Makes e-mails of one message each. The text of an event is rendered once for each template, not for each recipient. */
   private createSingleMails(jobs: readonly MailJob[], checkedAt: number): DueMail[] {
     const { identity } = this;
-    const check = new DueCheck(jobs, checkedAt, (ids) => this.findStillDue(ids));
+    const check = new DueMailChecker(jobs, checkedAt, (ids) => this.findStillDue(ids));
     const bodies = new Map<string, MailBody>();
     const bodyFor = (job: MailJob): MailBody => {
       const key = `${job.event_id} ${job.template}`;
-      const body = bodies.get(key) ?? renderMailBody(job);
+      const body = bodies.get(key) ?? renderNoteableMailBody(job);
       bodies.set(key, body);
       return body;
     };
@@ -132,7 +138,7 @@ export class MailQueue implements MailSource {
       created_at: job.created_at,
       address: job.address,
       messageId: createMessageId(job, identity),
-      compose: () => composeMail(job, bodyFor(job), identity),
+      compose: () => composeNoteableMail(job, bodyFor(job), identity),
       isStillDue: () => check.isDue(job),
     }));
   }

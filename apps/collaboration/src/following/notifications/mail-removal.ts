@@ -1,9 +1,9 @@
-import { attachedTo } from '@rookery/persistence';
+import { declareAttachedTable } from '@rookery/persistence';
 
 const keptUntilOld = 'the mailer drops a waiting e-mail about what is deleted, and `drop-old-mails` removes the row';
 
 /** Removal of participants and e-mails. */
-export const attachedParticipants = attachedTo({
+export const attachedParticipants = declareAttachedTable({
   table: 'participants',
   key: 'ctid',
   noteable: { type: 'noteable_type', id: 'noteable_id' },
@@ -11,7 +11,7 @@ export const attachedParticipants = attachedTo({
   users: [{ column: 'user_id', onRemoval: 'delete' }],
   stays: { note_id: 'the effect `drop-participants` of `note.deleted` removes authors of deleted notes' },
 });
-export const attachedMails = attachedTo({
+export const attachedMails = declareAttachedTable({
   table: 'mails',
   users: [
     { column: 'recipient_id', onRemoval: 'delete' },
@@ -25,17 +25,17 @@ export const attachedMails = attachedTo({
   ],
   stays: { noteable_id: keptUntilOld, project_id: keptUntilOld, note_id: keptUntilOld, note_ids: keptUntilOld },
 });
-export const attachedAccountMails = attachedTo({
+export const attachedAccountMails = declareAttachedTable({
   table: 'account_mails',
   users: [{ column: 'recipient_id', onRemoval: 'delete' }],
   stays: { subject_id: 'identity is asked about it when the e-mail is sent; `drop-old-mails` removes the row' },
 });
-export const attachedPipelineMails = attachedTo({
+export const attachedPipelineMails = declareAttachedTable({
   table: 'pipeline_mails',
   users: [{ column: 'recipient_id', onRemoval: 'delete' }],
   stays: { project_id: keptUntilOld, pipeline_id: keptUntilOld },
 });
-export const attachedPlaceMails = attachedTo({
+export const attachedPlaceMails = declareAttachedTable({
   table: 'place_mails',
   users: [
     { column: 'recipient_id', onRemoval: 'delete' },
@@ -52,7 +52,7 @@ export const attachedPlaceMails = attachedTo({
     responsible_id: 'it is counted for an hour and never shown; `drop-old-mails` removes the row',
   },
 });
-export const attachedPlaceMailFanOuts = attachedTo({
+export const attachedPlaceMailFanOuts = declareAttachedTable({
   table: 'place_mail_fan_outs',
   users: [{ column: 'actor_id', onRemoval: 'ghost', because: 'the job removes the row' }],
   stays: {
@@ -62,12 +62,12 @@ export const attachedPlaceMailFanOuts = attachedTo({
     responsible_id: 'it is counted and never shown; the job removes the row',
   },
 });
-export const attachedMailAllowances = attachedTo({
+export const attachedMailAllowances = declareAttachedTable({
   table: 'mail_allowances',
   key: 'recipient_id',
   users: [{ column: 'recipient_id', onRemoval: 'delete' }],
 });
-export const attachedMailFanOuts = attachedTo({
+export const attachedMailFanOuts = declareAttachedTable({
   table: 'mail_fan_outs',
   stays: { after_user_id: 'a position in the order of users; the job removes the row' },
 });

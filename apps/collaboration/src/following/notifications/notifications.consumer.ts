@@ -12,7 +12,7 @@ import { findActorId } from '../../base/noteables/subjects';
 import type { MailTemplate } from './composing/mail-templates';
 import { ParticipantRecorder } from './participant-recorder';
 import { Participants } from './participants';
-import { QueueMails } from './queue-mails';
+import { NoteableMailEnqueuer } from './queue-mails';
 import type { Notice } from './queue-mails';
 
 type NoticeRecipients = Notice['to'];
@@ -24,7 +24,7 @@ const QUEUEING = { effect: 'queue-mails', gatherMs: 100 };
 @Controller()
 export class NotificationsConsumer {
   constructor(
-    private readonly mails: QueueMails,
+    private readonly mails: NoteableMailEnqueuer,
     private readonly participants: Participants,
     private readonly recorder: ParticipantRecorder,
     private readonly directory: Directory,

@@ -7,28 +7,28 @@ import { NotificationSettingsModule } from '../notification-settings/notificatio
 import { AccountMailQueue } from './account-mails/account-mail-queue';
 import { AccountMail } from './account-mails/account-mail.entity';
 import { AccountMailsConsumer } from './account-mails/account-mails.consumer';
-import { QueueAccountMails } from './account-mails/queue-account-mails';
+import { AccountMailEnqueuer } from './account-mails/queue-account-mails';
 import { ParticipantRecorder } from './participant-recorder';
-import { MailQueue } from './mail-queue';
+import { NoteableMailQueue } from './mail-queue';
 import { Mail, MailAllowance, Participant } from './mail.entity';
 import { MAIL_IDENTITY, createMailIdentity } from './mailer/mail-identity';
 import { MAIL_SOURCES } from './mailer/mail-source';
 import type { MailSource } from './mailer/mail-source';
 import { Mailer } from './mailer/mailer';
 import { mailerSettings } from './mailer/mailer.config';
-import { DueMailsJob } from './due-mails/due-mails.job';
+import { DueIssueMailsJob } from './due-mails/due-mails.job';
 import { NotificationsConsumer } from './notifications.consumer';
 import { OldMailsJob } from './old-mails.job';
 import { Participants } from './participants';
 import { PipelineMailQueue } from './pipeline-mails/pipeline-mail-queue';
 import { PipelineMail } from './pipeline-mails/pipeline-mail.entity';
 import { PipelineMailsConsumer } from './pipeline-mails/pipeline-mails.consumer';
-import { PlaceMailQueue } from './place-mails/place-mail-queue';
-import { PlaceMail, PlaceMailFanOut } from './place-mails/place-mail.entity';
-import { PlaceMailsConsumer } from './place-mails/place-mails.consumer';
+import { ProjectOrGroupMailQueue } from './place-mails/place-mail-queue';
+import { ProjectOrGroupMail, ProjectMailFanOut } from './place-mails/place-mail.entity';
+import { MembershipMailsConsumer } from './place-mails/place-mails.consumer';
 import { ProjectMailsJob } from './place-mails/project-mails.job';
-import { QueuePlaceMails } from './place-mails/queue-place-mails';
-import { QueueMails } from './queue-mails';
+import { ProjectOrGroupMailEnqueuer } from './place-mails/queue-place-mails';
+import { NoteableMailEnqueuer } from './queue-mails';
 import { MailFanOut } from './watching/mail-fan-out.entity';
 import { WatcherMailsJob } from './watching/watcher-mails.job';
 import {
@@ -43,7 +43,7 @@ import {
 } from './mail-removal';
 
 /** E-mails about noteables, pipelines, places and accounts: recipients, texts, queues and the mailer. */
-@Owns(AccountMail, Mail, MailAllowance, MailFanOut, Participant, PipelineMail, PlaceMail, PlaceMailFanOut)
+@Owns(AccountMail, Mail, MailAllowance, MailFanOut, Participant, PipelineMail, ProjectOrGroupMail, ProjectMailFanOut)
 @Attaches(
   attachedParticipants,
   attachedMails,
@@ -56,12 +56,12 @@ import {
 )
 @Module({
   imports: [MentionsModule, NotesModule, NotificationSettingsModule],
-  controllers: [AccountMailsConsumer, NotificationsConsumer, PipelineMailsConsumer, PlaceMailsConsumer],
+  controllers: [AccountMailsConsumer, NotificationsConsumer, PipelineMailsConsumer, MembershipMailsConsumer],
   providers: [
     AccountMailQueue,
-    DueMailsJob,
+    DueIssueMailsJob,
     ParticipantRecorder,
-    MailQueue,
+    NoteableMailQueue,
     {
       provide: MAIL_IDENTITY,
       inject: [mailerSettings.token, platformSettings.token, ContextSigningKeys],
@@ -69,20 +69,20 @@ import {
     },
     {
       provide: MAIL_SOURCES,
-      inject: [MailQueue, AccountMailQueue, PipelineMailQueue, PlaceMailQueue],
+      inject: [NoteableMailQueue, AccountMailQueue, PipelineMailQueue, ProjectOrGroupMailQueue],
       useFactory: (...sources: MailSource[]) => sources,
     },
     Mailer,
     OldMailsJob,
     Participants,
     PipelineMailQueue,
-    PlaceMailQueue,
+    ProjectOrGroupMailQueue,
     ProjectMailsJob,
-    QueueAccountMails,
-    QueueMails,
-    QueuePlaceMails,
+    AccountMailEnqueuer,
+    NoteableMailEnqueuer,
+    ProjectOrGroupMailEnqueuer,
     WatcherMailsJob,
   ],
-  exports: [Mailer, QueueAccountMails],
+  exports: [Mailer, AccountMailEnqueuer],
 })
 export class NotificationsModule {}

@@ -2,7 +2,7 @@ import { Inject, Injectable } from '@nestjs/common';
 import { Job } from '@rookery/jobs';
 import type { Interruptible } from '@rookery/jobs';
 import { Database } from '@rookery/persistence';
-import { deleteExpired } from '../../base/noteables/expired-rows';
+import { deleteExpiredRows } from '../../base/noteables/expired-rows';
 import { oldMails } from './old-mails';
 import { mailerSettings } from './mailer/mailer.config';
 import type { MailerSettings } from './mailer/mailer.config';
@@ -18,6 +18,6 @@ export class OldMailsJob {
   /** Returns the number of deleted rows. */
   @Job('drop-old-mails', { cron: '43 */6 * * *' })
   async run(run?: Interruptible): Promise<number> {
-    return deleteExpired(this.database, oldMails, this.settings.retentionDays, run?.signal);
+    return deleteExpiredRows(this.database, oldMails, this.settings.retentionDays, run?.signal);
   }
 }

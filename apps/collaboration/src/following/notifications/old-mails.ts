@@ -1,6 +1,6 @@
 import { prepareStatement } from '@rookery/persistence';
 import type { PreparedStatement } from '@rookery/persistence';
-import { oldestExpiredSql } from '../../base/noteables/expired-rows';
+import { oldestExpiredRowsSql } from '../../base/noteables/expired-rows';
 
 const DONE = `p.state <> 'queued'
   and not exists (select 1 from mails g where g.id = p.gathered_into and g.state = 'queued')`;
@@ -10,17 +10,17 @@ const DONE = `p.state <> 'queued'
  * combined e-mail stay as long as it is queued.
  */
 export const oldMails: readonly PreparedStatement[] = [
-  prepareStatement('mails_drop_oldest', `delete from mails where ${oldestExpiredSql('mails', DONE)} returning 1`),
+  prepareStatement('mails_drop_oldest', `delete from mails where ${oldestExpiredRowsSql('mails', DONE)} returning 1`),
   prepareStatement(
     'account_mails_drop_oldest',
-    `delete from account_mails where ${oldestExpiredSql('account_mails', `p.state <> 'queued'`)} returning 1`,
+    `delete from account_mails where ${oldestExpiredRowsSql('account_mails', `p.state <> 'queued'`)} returning 1`,
   ),
   prepareStatement(
     'pipeline_mails_drop_oldest',
-    `delete from pipeline_mails where ${oldestExpiredSql('pipeline_mails', `p.state <> 'queued'`)} returning 1`,
+    `delete from pipeline_mails where ${oldestExpiredRowsSql('pipeline_mails', `p.state <> 'queued'`)} returning 1`,
   ),
   prepareStatement(
     'place_mails_drop_oldest',
-    `delete from place_mails where ${oldestExpiredSql('place_mails', `p.state <> 'queued'`)} returning 1`,
+    `delete from place_mails where ${oldestExpiredRowsSql('place_mails', `p.state <> 'queued'`)} returning 1`,
   ),
 ];

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { prepareStatement } from '@rookery/persistence';
 import type { Tx } from '@rookery/persistence';
-import { accessSql, perKind, projectIdSql } from '../../base/noteables/noteable-kinds';
+import { parentAccessSql, cachePerNoteableKind, projectIdSql } from '../../base/noteables/noteable-kinds';
 import type { NoteableKind } from '../../base/noteables/noteable-kinds';
 
 /** A user who participates in a noteable because they wrote a note or were mentioned. */
@@ -19,7 +19,7 @@ export interface Participation {
 const person = { user: 'u.id', isAdmin: '(u.admin and u.id = n.author_id)', isExternal: 'u.external' };
 
 /** Only readers of an internal note become participants by it: later e-mails would reveal the note to others. */
-const insertParticipants = perKind((kind) =>
+const insertParticipants = cachePerNoteableKind((kind) =>
   prepareStatement(
     `${kind.table}_participants_add`,
     `insert into participants (noteable_type, noteable_id, user_id, project_id, note_id)
@@ -27,7 +27,7 @@ const insertParticipants = perKind((kind) =>
      from unnest($1::bigint[], $2::bigint[], $3::bigint[]) as p (noteable_id, user_id, note_id)
      join ${kind.table} i on i.id = p.noteable_id left join notes n on n.id = p.note_id
      where n.internal is not true or exists (
-       select 1 from directory_users u cross join lateral ${accessSql(kind, person)} a where u.id = p.user_id and a.reads_internal)
+       select 1 from directory_users u cross join lateral ${parentAccessSql(kind, person)} a where u.id = p.user_id and a.reads_internal)
      order by i.id, p.user_id, p.note_id nulls first
      on conflict do nothing`,
   ),
@@ -35,7 +35,7 @@ const insertParticipants = perKind((kind) =>
 /**
  * $1 moved noteables, $2 their successors. The row of a commenter refers to that user's oldest note on the successor.
  */
-const copyParticipantsToMoved = perKind(({ table, type }) =>
+const copyParticipantsToMoved = cachePerNoteableKind(({ table, type }) =>
   prepareStatement(
     `${table}_participants_go_with`,
     `insert into participants (noteable_type, noteable_id, user_id, project_id, note_id)

@@ -2,16 +2,22 @@ import { Inject, Injectable } from '@nestjs/common';
 import { Jobs } from '@rookery/jobs';
 import { activeTraceparent, prepareStatement, statement } from '@rookery/persistence';
 import type { Tx } from '@rookery/persistence';
-import { perKind, projectIdSql } from '../../base/noteables/noteable-kinds';
+import { cachePerNoteableKind, projectIdSql } from '../../base/noteables/noteable-kinds';
 import type { NoteableKind } from '../../base/noteables/noteable-kinds';
 import { Mailer } from './mailer/mailer';
 import { mailerSettings } from './mailer/mailer.config';
 import type { MailerSettings } from './mailer/mailer.config';
-import { MAIL_REASONS, reachesWatchersSql, storedTemplate } from './composing/mail-templates';
+import { MAIL_REASONS, templateReachesWatchersSql, storedTemplate } from './composing/mail-templates';
 import type { MailReason, MailTemplate } from './composing/mail-templates';
-import { refilledSql } from './mailer/allowances';
-import { byIdSql } from './by-id-sql';
-import { preferenceColumnsSql, preferenceOfRow, preferenceSql, recipientSql, wantedSql } from './recipient-sql';
+import { refilledMailAllowanceSql } from './mailer/allowances';
+import { joinByIdSql } from './by-id-sql';
+import {
+  mailPreferenceColumnsSql,
+  mailPreferenceSqlOfRow,
+  mailPreferenceSql,
+  noteableMailRecipientSql,
+  isMailWantedSql,
+} from './recipient-sql';
 import { queueWatcherMails } from './watching/queue-watcher-mails';
 import { findWatchers, WATCHERS_LIMIT } from './watching/watchers';
 import type { WatchersOfPlace } from './watching/watchers';
@@ -38,7 +44,7 @@ const NO_REASON = MAIL_REASONS.length + 1;
 const reasonRank = (reason: MailReason): number => MAIL_REASONS.indexOf(reason) + 1;
 
 /** A number in SQL: e-mails that the user `u` may still get now, minus waiting ones that were not charged yet. */
-const ROOM = `(greatest(0, floor(coalesce((select least($11::float8, ${refilledSql('$12')}) from mail_allowances a
+const ROOM = `(greatest(0, floor(coalesce((select least($11::float8, ${refilledMailAllowanceSql('$12')}) from mail_allowances a
     where a.recipient_id = u.id), $11::float8))
   - (select count(*) from (select 1 from mails q where q.recipient_id = u.id and q.state = 'queued' and q.allowed_at is null
     limit ceil($11::float8)::bigint) waiting)))`;
@@ -56,9 +62,9 @@ const ROOM = `(greatest(0, floor(coalesce((select least($11::float8, ${refilledS
  * $13, $14 noteables and users who watch their places; $15 whether these alone get the notices, because the others, among
  * them users who do both, have them already.
  */
-const insertMailRows = perKind((kind) => {
-  const recipient = recipientSql(kind, { userId: 'candidate.user_id' });
-  const preference = preferenceSql(kind);
+const insertMailRows = cachePerNoteableKind((kind) => {
+  const recipient = noteableMailRecipientSql(kind, { userId: 'candidate.user_id' });
+  const preference = mailPreferenceSql(kind);
   const isMeant = 'named.user_id is not null';
   const isNamed = 'coalesce(named.is_named, false)';
   // Null for users who do not get the message.
@@ -76,7 +82,7 @@ const insertMailRows = perKind((kind) => {
      select e.*, n.id is not null as has_note, coalesce(n.internal, false) as is_internal
      from unnest($1::uuid[], $2::text[], $3::bigint[], $4::bigint[], $5::bigint[], $6::boolean[], $7::jsonb[], $16::boolean[])
        with ordinality as e (event_id, template, actor_id, noteable_id, note_id, to_participants, details, to_actor, number)
-     ${byIdSql('notes', 'n', 'e.note_id', '', 'left join')}
+     ${joinByIdSql('notes', 'n', 'e.note_id', '', 'left join')}
    ), named as materialized (
      select named.number, named.user_id, bool_or(named.reason is not distinct from 'mentioned') as is_named,
        min(coalesce(array_position(array[${RANKED}], named.reason), ${NO_REASON})) as rank
@@ -100,11 +106,11 @@ const insertMailRows = perKind((kind) => {
        from unnest($13::bigint[], $14::bigint[]) as watcher (noteable_id, user_id)
    ), recipient as materialized (
      select i.id as noteable_id, u.id as user_id, candidate.rank, candidate.is_watcher, ${projectIdSql(kind)} as project_id,
-       a.reads_internal, ${preferenceColumnsSql(preference)}, case when target.has_several then ${ROOM} end as room
+       a.reads_internal, ${mailPreferenceColumnsSql(preference)}, case when target.has_several then ${ROOM} end as room
      from (select noteable_id, user_id, min(rank) as rank, bool_or(is_watcher) as is_watcher
        from candidates group by noteable_id, user_id) candidate
      join target on target.noteable_id = candidate.noteable_id
-     ${byIdSql(kind.table, 'i', 'candidate.noteable_id')}
+     ${joinByIdSql(kind.table, 'i', 'candidate.noteable_id')}
      ${recipient.joins}
      ${preference.joins}
      where ${recipient.where} and (not $15::boolean or not exists (
@@ -117,9 +123,9 @@ const insertMailRows = perKind((kind) => {
        row_number() over (partition by recipient.user_id order by e.number) as place
      from recipient join e on e.noteable_id = recipient.noteable_id and (e.to_actor or e.actor_id <> recipient.user_id)
      left join named on named.number = e.number and named.user_id = recipient.user_id
-     where (${rank} is not null or (recipient.is_watcher and ${reachesWatchersSql(kind, 'e.template')}))
+     where (${rank} is not null or (recipient.is_watcher and ${templateReachesWatchersSql(kind, 'e.template')}))
        and (e.note_id is null or (e.has_note and (not e.is_internal or recipient.reads_internal)))
-       and ${wantedSql(kind, preferenceOfRow('recipient'), wanted)}
+       and ${isMailWantedSql(kind, mailPreferenceSqlOfRow('recipient'), wanted)}
        and (e.note_id is not null or not exists (select 1 from mails before
          where before.source_event_id = e.event_id and before.recipient_id = recipient.user_id))
    )
@@ -148,7 +154,7 @@ const storeFanOut = statement<{ type: string; notices: string; after: number }, 
 
 /** Queues e-mails about noteables and notes. Source: reference work-tracking 8.2-8.4; ADR 0082. */
 @Injectable()
-export class QueueMails {
+export class NoteableMailEnqueuer {
   constructor(
     private readonly mailer: Mailer,
     private readonly jobs: Jobs,

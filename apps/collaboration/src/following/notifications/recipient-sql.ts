@@ -1,9 +1,9 @@
-import { accessSql, readableSql } from '../../base/noteables/noteable-kinds';
+import { parentAccessSql, canReadNoteableRowSql } from '../../base/noteables/noteable-kinds';
 import type { NoteableKind, ReadableKind } from '../../base/noteables/noteable-kinds';
 import { explicitSubscriptionSql } from '../../base/noteables/subscribed-sql';
-import { effectiveSettingSql } from '../notification-settings/effective-setting-sql';
-import { byIdSql } from './by-id-sql';
-import { isSwitchedOnSql, isWatchedSql } from './composing/mail-templates';
+import { effectiveNotificationSettingSql } from '../notification-settings/effective-setting-sql';
+import { joinByIdSql } from './by-id-sql';
+import { isMailTemplateSwitchOnSql, isWatchLevelTemplateSql } from './composing/mail-templates';
 
 /**
  * Joins and conditions under which a user may get e-mails about a noteable: the user is active, has a confirmed address
@@ -11,19 +11,19 @@ import { isSwitchedOnSql, isWatchedSql } from './composing/mail-templates';
  * is queued and again when it is sent. The alias `i` (the noteable) is given; defines `u` (the user) and `a` (their
  * access). Source: reference work-tracking 8.2, 8.3.
  */
-export function recipientSql(kind: ReadableKind, o: { readonly userId: string }) {
-  const access = accessSql(kind, { user: 'u.id', isAdmin: 'u.admin', isExternal: 'u.external' });
-  const { joins, where } = addresseeSql({ userId: o.userId, access });
-  return { joins, where: `${readableSql(kind, 'a', 'u.id')} and ${where}` };
+export function noteableMailRecipientSql(kind: ReadableKind, o: { readonly userId: string }) {
+  const access = parentAccessSql(kind, { user: 'u.id', isAdmin: 'u.admin', isExternal: 'u.external' });
+  const { joins, where } = mailAddresseeSql({ userId: o.userId, access });
+  return { joins, where: `${canReadNoteableRowSql(kind, 'a', 'u.id')} and ${where}` };
 }
 
 /**
  * Joins and conditions of a recipient that need no noteable. The user is active, human and has an address. E-mails are
  * enabled in the project or group and above. `access` is a lateral subquery over `u` with the access.
  */
-export function addresseeSql({ userId, access }: { readonly userId: string; readonly access: string }) {
+export function mailAddresseeSql({ userId, access }: { readonly userId: string; readonly access: string }) {
   return {
-    joins: `${byIdSql('directory_users', 'u', userId, `and u.state = 'active' and u.kind = 'human' and u.notification_email is not null`)}
+    joins: `${joinByIdSql('directory_users', 'u', userId, `and u.state = 'active' and u.kind = 'human' and u.notification_email is not null`)}
      join lateral ${access} a on a.emails_enabled`,
     where: `not exists (select 1 from directory_namespaces above
        where above.id = any(a.traversal_ids) and not above.emails_enabled)`,
@@ -41,7 +41,7 @@ export function recipientReadsNoteSql(note: string): string {
 /**
  * Preferences of the user `u` for the noteable `i`, as SQL expressions. `subscribed` is null without an explicit
  * subscription or unsubscription. `isNear` is true for the setting of a group or project, and for the general setting
- * of a member. The levels `watch` and `custom` add e-mails only if `isNear` is true. The `joins` of `preferenceSql`
+ * of a member. The levels `watch` and `custom` add e-mails only if `isNear` is true. The `joins` of `mailPreferenceSql`
  * follow the joins of the recipient.
  */
 export interface PreferenceSql {
@@ -51,9 +51,9 @@ export interface PreferenceSql {
   readonly isNear: string;
 }
 
-export function preferenceSql(kind: NoteableKind): PreferenceSql & { readonly joins: string } {
+export function mailPreferenceSql(kind: NoteableKind): PreferenceSql & { readonly joins: string } {
   return {
-    joins: effectiveSettingSql(kind),
+    joins: effectiveNotificationSettingSql(kind),
     subscribed: explicitSubscriptionSql(kind.type, 'i.id', 'u.id'),
     level: 'setting.level',
     switches: 'setting.switches',
@@ -61,8 +61,8 @@ export function preferenceSql(kind: NoteableKind): PreferenceSql & { readonly jo
   };
 }
 
-/** Returns the preference expressions for a row with the columns of `preferenceColumnsSql`. */
-export function preferenceOfRow(row: string): PreferenceSql {
+/** Returns the preference expressions for a row with the columns of `mailPreferenceColumnsSql`. */
+export function mailPreferenceSqlOfRow(row: string): PreferenceSql {
   return {
     subscribed: `${row}.subscribed`,
     level: `${row}.level`,
@@ -72,7 +72,7 @@ export function preferenceOfRow(row: string): PreferenceSql {
 }
 
 /** A select list of preferences. */
-export function preferenceColumnsSql({ subscribed, level, switches, isNear }: PreferenceSql): string {
+export function mailPreferenceColumnsSql({ subscribed, level, switches, isNear }: PreferenceSql): string {
   return `${subscribed} as subscribed, ${level} as level, ${switches} as switches, ${isNear} as is_near`;
 }
 
@@ -84,13 +84,13 @@ export function preferenceColumnsSql({ subscribed, level, switches, isNear }: Pr
  * the stored template.
  * Source: reference work-tracking 8.2, 9.7.
  */
-export function wantedSql(
+export function isMailWantedSql(
   kind: NoteableKind,
   { subscribed, level, switches, isNear }: PreferenceSql,
   o: { readonly isOwn: string; readonly isMeant: string; readonly isNamed: string; readonly template: string },
 ): string {
   return `case ${subscribed} when true then true when false then ${o.isNamed} else
     case ${level} when 'disabled' then false when 'mention' then ${o.isMeant} else ${o.isOwn} or (${isNear}
-      and case ${level} when 'watch' then ${isWatchedSql(kind, o.template)}
-        when 'custom' then ${isSwitchedOnSql(kind, o.template, switches)} else false end) end end`;
+      and case ${level} when 'watch' then ${isWatchLevelTemplateSql(kind, o.template)}
+        when 'custom' then ${isMailTemplateSwitchOnSql(kind, o.template, switches)} else false end) end end`;
 }

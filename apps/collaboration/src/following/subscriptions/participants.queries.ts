@@ -5,15 +5,15 @@ import { Database, isUsualPage, CachedStatements, ListQuery } from '@rookery/per
 import type { Statement } from '@rookery/persistence';
 import { platformSettings } from '@rookery/platform';
 import type { SettingsOf } from '@rookery/platform';
-import { arraySql } from '../../base/noteables/json.shape';
-import { accessSql, readableSql } from '../../base/noteables/noteable-kinds';
+import { jsonArraySql } from '../../base/noteables/json.shape';
+import { parentAccessSql, canReadNoteableRowSql } from '../../base/noteables/noteable-kinds';
 import type { NoteableKind } from '../../base/noteables/noteable-kinds';
 import { personShape } from '../../base/noteables/person.shape';
 import type { NoteableReference } from '../../base/noteables/reader';
-import { readerValues } from '../../talk/notes/notes.queries';
+import { toNoteReaderParams } from '../../talk/notes/notes.queries';
 import { IS_ADMIN, READER, READS_INTERNAL } from '../../talk/notes/note-statement';
 import type { ReaderParams } from '../../talk/notes/note-statement';
-import { namedVisibleSql, statementsName } from '../../talk/notes/notes.statements';
+import { isNamedNoteableVisibleSql, noteableStatementName } from '../../talk/notes/notes.statements';
 
 /**
  * A user in the list, with the access that the reader may know of. Only administrators, and users themselves, may see from
@@ -40,7 +40,7 @@ export class ParticipantsQueries {
   }
 
   async list(viewer: Viewer, on: NoteableReference, page: PageRequest): Promise<JsonPage> {
-    const [row] = await this.database.run(this.listStatement(on, page, readerValues(viewer, on)));
+    const [row] = await this.database.run(this.listStatement(on, page, toNoteReaderParams(viewer, on)));
     if (!row) throw new NotFound(on.kind.resource);
     return jsonPageOf(page, row);
   }
@@ -50,15 +50,15 @@ export class ParticipantsQueries {
     page: PageRequest,
     values: ReaderParams,
   ): Statement<JsonPageRow> {
-    const name = isUsualPage(page) ? `${statementsName(kind, by, 'participants')}_${page.perPage}` : null;
+    const name = isUsualPage(page) ? `${noteableStatementName(kind, by, 'participants')}_${page.perPage}` : null;
     return this.kept.findOrCompose(name, values, () =>
       new ListQuery<never>({ name: 'participants', from: 'directory_users u', carries: 'u.*', values })
-        .fromSource({ from: `directory_users u join lateral ${accessSql(kind, person)} a on true` })
-        .where(`u.id = any(array(${participantIdsSql(kind)})) and ${readableSql(kind, 'a', 'u.id')}`)
+        .fromSource({ from: `directory_users u join lateral ${parentAccessSql(kind, person)} a on true` })
+        .where(`u.id = any(array(${participantIdsSql(kind)})) and ${canReadNoteableRowSql(kind, 'a', 'u.id')}`)
         .orderBy([['u.id', 'asc']])
         .jsonSql(page, {
-          rows: (from, order) => arraySql(this.person, from, order),
-          from: `from ${kind.table} i where ${namedVisibleSql(kind, by)}`,
+          rows: (from, order) => jsonArraySql(this.person, from, order),
+          from: `from ${kind.table} i where ${isNamedNoteableVisibleSql(kind, by)}`,
         }),
     );
   }

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import type { SignedInViewer } from '@rookery/kernel';
 import type { Tx } from '@rookery/persistence';
-import { executeEach } from '../../talk/mentions/quick-actions/action-set';
+import { executeCommandsInSavepoints } from '../../talk/mentions/quick-actions/action-set';
 import type { ActionResult } from '../../talk/mentions/quick-actions/action-set';
 import { QuickActionsService } from '../../talk/mentions/quick-actions/quick-actions.service';
 import type { NoteableReference } from '../../base/noteables/reader';
@@ -25,7 +25,9 @@ export class SubscriptionQuickActions {
       plan:
         ({ viewer }, commands) =>
         (tx, on) =>
-          executeEach(tx, commands, ({ name }) => this.setSubscription(tx, viewer, on, name as keyof typeof MESSAGES)),
+          executeCommandsInSavepoints(tx, commands, ({ name }) =>
+            this.setSubscription(tx, viewer, on, name as keyof typeof MESSAGES),
+          ),
     });
   }
 

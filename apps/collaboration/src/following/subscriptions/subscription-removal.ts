@@ -1,7 +1,7 @@
-import { attachedTo } from '@rookery/persistence';
+import { declareAttachedTable } from '@rookery/persistence';
 
 /** Removal of subscriptions. Source: reference work-tracking 9.7. */
-export const attachedSubscriptions = attachedTo({
+export const attachedSubscriptions = declareAttachedTable({
   table: 'subscriptions',
   key: 'ctid',
   noteable: { type: 'noteable_type', id: 'noteable_id' },

@@ -2,7 +2,7 @@ import { Controller } from '@nestjs/common';
 import { created, Endpoint, JsonText, page } from '@rookery/api-v4';
 import type { JsonPage } from '@rookery/api-v4';
 import type { SignedInViewer, Viewer } from '@rookery/kernel';
-import { routesBelow, IdentifyNoteable, nameClass } from '../../base/noteables/noteable-routes.dto';
+import { createNoteableRouteOptions, IdentifyNoteable, nameClass } from '../../base/noteables/noteable-routes.dto';
 import type { BelowCall, NoteableRoutes } from '../../base/noteables/noteable-routes.dto';
 import { personShape } from '../../base/noteables/person.shape';
 import { ParticipantsQueries } from './participants.queries';
@@ -15,7 +15,7 @@ type SubscriptionCall = BelowCall<IdentifyNoteable, SignedInViewer>;
 /** Controller of subscriptions and participants of noteables of one kind. */
 export function subscriptionsController(routes: NoteableRoutes) {
   const { kind, a } = routes;
-  const noteable = routesBelow(routes);
+  const noteable = createNoteableRouteOptions(routes);
   const at = (tail: string) => ({
     within: noteable.within,
     params: noteable.params(IdentifyNoteable),

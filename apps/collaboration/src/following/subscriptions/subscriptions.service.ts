@@ -6,13 +6,13 @@ import type { Tx } from '@rookery/persistence';
 import { platformSettings } from '@rookery/platform';
 import type { SettingsOf } from '@rookery/platform';
 import type { NoteableKind } from '../../base/noteables/noteable-kinds';
-import { ancestorIdsOf, perKindAndColumn } from '../../base/noteables/reader';
+import { ancestorIdsOf, cachePerNoteableKindAndColumn } from '../../base/noteables/reader';
 import type { NoteableReference } from '../../base/noteables/reader';
 import { subscribedSql } from '../../base/noteables/subscribed-sql';
-import { readerValues } from '../../talk/notes/notes.queries';
+import { toNoteReaderParams } from '../../talk/notes/notes.queries';
 import { IS_ADMIN, READER, READS_INTERNAL } from '../../talk/notes/note-statement';
 import type { ReaderParams } from '../../talk/notes/note-statement';
-import { namedVisibleSql, statementsName } from '../../talk/notes/notes.statements';
+import { isNamedNoteableVisibleSql, noteableStatementName } from '../../talk/notes/notes.statements';
 
 /** Subscribes users to noteables and unsubscribes them; returns the noteable as JSON text. Source: reference work-tracking 9.7. */
 @Injectable()
@@ -25,7 +25,7 @@ export class SubscriptionsService {
     private readonly work: Work,
     @Inject(platformSettings.token) { externalUrl }: SettingsOf<typeof platformSettings>,
   ) {
-    this.statementsOf = perKindAndColumn((kind, by) => subscriptionStatements(kind, by, externalUrl));
+    this.statementsOf = cachePerNoteableKindAndColumn((kind, by) => subscriptionStatements(kind, by, externalUrl));
   }
 
   /** Subscribes or unsubscribes the viewer. Errors: NotModified if nothing changes. */
@@ -41,7 +41,7 @@ export class SubscriptionsService {
     isSubscribed: boolean,
   ): Promise<string> {
     const { lock, write, shown } = this.statementsOf(on);
-    const reader = readerValues(viewer, on);
+    const reader = toNoteReaderParams(viewer, on);
     const locked = await tx.run(lock, reader);
     if (locked.length === 0) throw new NotFound(on.kind.resource);
     const written = await tx.run(write, { ...reader, is_wanted: isSubscribed });
@@ -68,7 +68,7 @@ interface ShowSubscriptionParams extends ReaderParams {
 
 /** Statements of one kind. */
 function subscriptionStatements(kind: NoteableKind, by: 'id' | 'iid', externalUrl: string) {
-  const visible = namedVisibleSql(kind, by);
+  const visible = isNamedNoteableVisibleSql(kind, by);
   const { viewer } = READER;
   const parent = {
     fullPath: ':full_path::text',
@@ -77,7 +77,7 @@ function subscriptionStatements(kind: NoteableKind, by: 'id' | 'iid', externalUr
   };
   const shown = kind.detailed.toSql({ externalUrl, ...parent, readsInternal: READS_INTERNAL, viewer });
   const projectId = kind.parent === 'project' ? ':parent::bigint' : 'null::bigint';
-  const name = statementsName(kind, by, 'follow');
+  const name = noteableStatementName(kind, by, 'follow');
   return {
     // Serializes concurrent requests about one noteable.
     lock: statement<ReaderParams, never>(

@@ -1,19 +1,19 @@
 import { Controller } from '@nestjs/common';
 import { created, Endpoint, JsonText } from '@rookery/api-v4';
 import type { SignedInViewer } from '@rookery/kernel';
-import { routesBelow, IdentifyNoteable, nameClass } from '../../base/noteables/noteable-routes.dto';
+import { createNoteableRouteOptions, IdentifyNoteable, nameClass } from '../../base/noteables/noteable-routes.dto';
 import type { BelowCall, NoteableRoutes } from '../../base/noteables/noteable-routes.dto';
-import { MarkingService } from './marking.service';
+import { TodoMarkingService } from './marking.service';
 import { todoDetailShape } from './todo.shape';
 
 /** Controller that adds a noteable of one kind to the caller's to-dos. `others` are further paths of the route. */
-export function markingController(routes: NoteableRoutes, others: readonly string[] = []) {
-  const noteable = routesBelow(routes);
+export function createTodoMarkingController(routes: NoteableRoutes, others: readonly string[] = []) {
+  const noteable = createNoteableRouteOptions(routes);
   const { aliases = [] } = noteable.aliases('todo');
 
   @Controller()
   class MarkingController {
-    constructor(readonly marking: MarkingService) {}
+    constructor(readonly marking: TodoMarkingService) {}
 
     @Endpoint('POST', `/${routes.path}/todo`, {
       within: noteable.within,

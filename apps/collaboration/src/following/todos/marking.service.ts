@@ -3,17 +3,17 @@ import type { SignedInViewer } from '@rookery/kernel';
 import { NotFound, NotModified } from '@rookery/kernel';
 import { statement, Work } from '@rookery/persistence';
 import type { Tx } from '@rookery/persistence';
-import { perKindAndColumn } from '../../base/noteables/reader';
+import { cachePerNoteableKindAndColumn } from '../../base/noteables/reader';
 import type { NoteableReference } from '../../base/noteables/reader';
-import { readerValues } from '../../talk/notes/notes.queries';
+import { toNoteReaderParams } from '../../talk/notes/notes.queries';
 import { READER } from '../../talk/notes/note-statement';
 import type { ReaderParams } from '../../talk/notes/note-statement';
-import { namedVisibleSql, statementsName } from '../../talk/notes/notes.statements';
+import { isNamedNoteableVisibleSql, noteableStatementName } from '../../talk/notes/notes.statements';
 import { TodosService } from './todos.service';
 
 /** To-dos that users add for themselves. Source: reference work-tracking 6.1, 6.3. */
 @Injectable()
-export class MarkingService {
+export class TodoMarkingService {
   constructor(
     private readonly work: Work,
     private readonly todos: TodosService,
@@ -31,7 +31,7 @@ export class MarkingService {
    * of that transaction settle older ones.
    */
   async markInTransaction(tx: Tx, viewer: SignedInViewer, on: NoteableReference, later = JUST_AFTER): Promise<number> {
-    const [row] = await tx.run(markingStatementsOf(on).mark, { ...readerValues(viewer, on), later });
+    const [row] = await tx.run(markingStatementsOf(on).mark, { ...toNoteReaderParams(viewer, on), later });
     if (!row) throw new NotFound(on.kind.resource);
     if (row.todo_id === null) throw new NotModified();
     return row.todo_id;
@@ -39,7 +39,7 @@ export class MarkingService {
 
   /** Marks all pending to-dos of the viewer on the noteable as done. Errors: NotModified if there are none. */
   async settleInTransaction(tx: Tx, viewer: SignedInViewer, on: NoteableReference): Promise<void> {
-    const [row] = await tx.run(markingStatementsOf(on).settle, readerValues(viewer, on));
+    const [row] = await tx.run(markingStatementsOf(on).settle, toNoteReaderParams(viewer, on));
     if (!row) throw new NotFound(on.kind.resource);
     if (row.settled === 0) throw new NotModified();
   }
@@ -56,15 +56,15 @@ const JUST_AFTER = '1 millisecond';
  * Statements of one kind. The noteable is locked, so that its deletion comes before or after. With concurrent calls the
  * unique index of pending to-dos lets one of them insert.
  */
-const markingStatementsOf = perKindAndColumn((kind, by) => {
+const markingStatementsOf = cachePerNoteableKindAndColumn((kind, by) => {
   const { table, type } = kind;
   const place = kind.parent === 'project' ? ':parent::bigint, null::bigint' : 'null::bigint, :parent::bigint';
-  const name = statementsName(kind, by, 'todos_mark');
+  const name = noteableStatementName(kind, by, 'todos_mark');
   return {
     mark: statement<MarkParams, { todo_id: number | null }>(
       name,
       () => `with t as materialized (
-        select i.id from ${table} i where ${namedVisibleSql(kind, by)} for key share
+        select i.id from ${table} i where ${isNamedNoteableVisibleSql(kind, by)} for key share
       ), made as (
         insert into todos (user_id, author_id, action, project_id, group_id, target_type, target_id, source_event_id, created_at, updated_at)
         select ${READER.viewer}, ${READER.viewer}, 'marked', ${place}, '${type}', t.id, gen_random_uuid(), now() + :later::interval, now() + :later::interval
@@ -78,7 +78,7 @@ const markingStatementsOf = perKindAndColumn((kind, by) => {
     settle: statement<ReaderParams, { settled: number }>(
       `${name}_settle`,
       () => `with t as materialized (
-        select i.id from ${table} i where ${namedVisibleSql(kind, by)} for key share
+        select i.id from ${table} i where ${isNamedNoteableVisibleSql(kind, by)} for key share
       ), settled as (
         update todos p set state = 'done', updated_at = now() from t
         where p.user_id = ${READER.viewer} and p.target_id = t.id and p.target_type = '${type}' and p.state = 'pending'

@@ -2,13 +2,13 @@ import { Injectable } from '@nestjs/common';
 import { prepareStatement } from '@rookery/persistence';
 import type { Tx } from '@rookery/persistence';
 import {
-  accessSql,
+  parentAccessSql,
   groupedByKind,
   groupIdSql,
   NoteableKinds,
-  perKind,
+  cachePerNoteableKind,
   projectIdSql,
-  readableSql,
+  canReadNoteableRowSql,
 } from '../../base/noteables/noteable-kinds';
 import type { NoteableKind } from '../../base/noteables/noteable-kinds';
 import type { TodoAction } from './todo-actions';
@@ -82,7 +82,7 @@ const awardedLaterSql = ({ type }: NoteableKind): string =>
  * in another order. For the same reason a unique index lets a text mention a user once: the effect of its creation may
  * read an edited text.
  */
-const insertTodos = perKind((kind) =>
+const insertTodos = cachePerNoteableKind((kind) =>
   prepareStatement(
     `${kind.table}_todos_raise`,
     `insert into todos (user_id, author_id, action, project_id, group_id, target_type, target_id, note_id, source_event_id,
@@ -95,8 +95,8 @@ const insertTodos = perKind((kind) =>
      join ${kind.table} i on i.id = c.target_id
      join directory_users u on u.id = c.user_id and u.state = 'active' and u.kind = 'human'
      left join notes n on n.id = c.note_id
-     left join lateral ${accessSql(kind, person)} a on c.action not in ('assigned', 'review_requested')
-     where (c.note_id is null or n.id is not null) and (c.action in ('assigned', 'review_requested') or (${readableSql(kind, 'a', 'u.id')}
+     left join lateral ${parentAccessSql(kind, person)} a on c.action not in ('assigned', 'review_requested')
+     where (c.note_id is null or n.id is not null) and (c.action in ('assigned', 'review_requested') or (${canReadNoteableRowSql(kind, 'a', 'u.id')}
        and (c.note_id is null or not n.internal or a.reads_internal)))
      order by c.place
      on conflict do nothing`,
@@ -107,7 +107,7 @@ const insertTodos = perKind((kind) =>
  * Prepares a statement twice, for to-dos of projects and for to-dos of groups, so that each uses its index. `sql` gets
  * a function that returns the condition on the project, with the alias of the values.
  */
-export const preparedByParent = (name: string, sql: (inParent: (values: string) => string) => string) => ({
+export const prepareTodoStatementsByParent = (name: string, sql: (inParent: (values: string) => string) => string) => ({
   project: prepareStatement(
     name,
     sql((values) => `t.project_id = ${values}.project_id`),
@@ -118,7 +118,7 @@ export const preparedByParent = (name: string, sql: (inParent: (values: string) 
   ),
 });
 
-const completeTodos = preparedByParent(
+const completeTodos = prepareTodoStatementsByParent(
   'todos_settle',
   (inParent) => `update todos t set state = 'done', updated_at = now()
    from unnest($1::bigint[], $2::bigint[], $3::text[], $4::bigint[], $5::bigint[], $6::text[], $7::timestamptz[])
@@ -137,7 +137,7 @@ const settleForAll = prepareStatement(
      and t.action = $5 and t.state = 'pending' and (t.created_at <= s.at or exists (
        select 1 from merge_requests i where t.target_type = 'MergeRequest' and i.id = t.target_id and i.state <> 'opened'))`,
 );
-const dropOfNotes = preparedByParent(
+const dropOfNotes = prepareTodoStatementsByParent(
   'todos_drop_of_notes',
   (inParent) => `delete from todos t
    using unnest($1::bigint[], $2::text[], $3::bigint[], $4::bigint[]) as gone (project_id, target_type, target_id, note_id)
@@ -146,7 +146,7 @@ const dropOfNotes = preparedByParent(
 );
 /** Raises, settles and deletes to-dos in batches. Source: reference work-tracking 6.3, 6.4; ADR 0080. */
 @Injectable()
-export class RaiseTodos {
+export class TodoRecorder {
   constructor(private readonly kinds: NoteableKinds) {}
 
   async raiseTodos(tx: Tx, all: readonly TodoCandidate[]): Promise<void> {

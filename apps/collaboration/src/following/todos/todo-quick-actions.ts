@@ -1,18 +1,18 @@
 import { Injectable } from '@nestjs/common';
 import type { SignedInViewer } from '@rookery/kernel';
 import type { Tx } from '@rookery/persistence';
-import { executeEach } from '../../talk/mentions/quick-actions/action-set';
+import { executeCommandsInSavepoints } from '../../talk/mentions/quick-actions/action-set';
 import type { ActionResult } from '../../talk/mentions/quick-actions/action-set';
 import { QuickActionsService } from '../../talk/mentions/quick-actions/quick-actions.service';
 import type { NoteableReference } from '../../base/noteables/reader';
-import { MarkingService } from './marking.service';
+import { TodoMarkingService } from './marking.service';
 
 /** Quick actions on the caller's own to-dos. Source: reference work-tracking 2.6, 6.1, 6.4. */
 @Injectable()
 export class TodoQuickActions {
   constructor(
     actions: QuickActionsService,
-    private readonly marking: MarkingService,
+    private readonly marking: TodoMarkingService,
   ) {
     actions.declareSet({
       names: ['todo', 'done'],
@@ -20,7 +20,7 @@ export class TodoQuickActions {
       plan:
         ({ viewer }, commands) =>
         (tx, on) =>
-          executeEach(tx, commands, ({ name }) => this.executeTodoCommand(tx, viewer, on, name)),
+          executeCommandsInSavepoints(tx, commands, ({ name }) => this.executeTodoCommand(tx, viewer, on, name)),
     });
   }
 

@@ -1,8 +1,8 @@
-import { attachedTo } from '@rookery/persistence';
+import { declareAttachedTable } from '@rookery/persistence';
 import type { DeletedNoteables, Tx } from '@rookery/persistence';
-import { preparedByParent, columnReader, splitByParent } from './raise-todos';
+import { prepareTodoStatementsByParent, columnReader, splitByParent } from './raise-todos';
 
-const dropOfTargets = preparedByParent(
+const dropOfTargets = prepareTodoStatementsByParent(
   'todos_drop_of_targets',
   (
     inParent,
@@ -11,7 +11,7 @@ const dropOfTargets = preparedByParent(
 );
 
 /** Removal of to-dos. */
-export const attachedTodos = attachedTo({
+export const attachedTodos = declareAttachedTable({
   table: 'todos',
   consumedInWing: ['project', 'group'],
   noteable: {

@@ -1,4 +1,4 @@
-import { pagePathSql, readableSql } from '../../base/noteables/noteable-kinds';
+import { noteablePagePathSql, canReadNoteableRowSql } from '../../base/noteables/noteable-kinds';
 import type { PersonalDetailSql, NoteableKind } from '../../base/noteables/noteable-kinds';
 import { placeTargetShapes } from './todo.shape';
 
@@ -24,10 +24,10 @@ function createTodoTarget(kind: NoteableKind): TodoTarget {
     type: kind.type,
     table: kind.table,
     parent: kind.parent,
-    readableSql: (access, viewer) => readableSql(kind, access, viewer),
+    readableSql: (access, viewer) => canReadNoteableRowSql(kind, access, viewer),
     bytes: kind.listedBytes,
     titleSql: () => 'i.title',
-    pathSql: (fullPath) => pagePathSql(kind, fullPath),
+    pathSql: (fullPath) => noteablePagePathSql(kind, fullPath),
     jsonSql: (sql, shape) => kind[shape].toSql(sql).sql,
   };
 }

@@ -15,10 +15,10 @@ import type { Tx } from '@rookery/persistence';
 import { UserMentions } from '../../talk/mentions/user-mentions';
 import type { MentionedUser } from '../../talk/mentions/user-mentions';
 import { NoteableKinds, noteables } from '../../base/noteables/noteable-kinds';
-import { findActorId, causedAt, readAuthoredTexts } from '../../base/noteables/subjects';
+import { findActorId, resolveEventCauseTime, readAuthoredTexts } from '../../base/noteables/subjects';
 import { NoteSubjects } from '../../talk/notes/note-subjects';
 import type { DeletedTarget, Settlement, TodoCandidate } from './raise-todos';
-import { RaiseTodos } from './raise-todos';
+import { TodoRecorder } from './raise-todos';
 import { attachedTodos } from './todo-removal';
 
 type NoteEvent = Delivered<typeof noteCreated> | Delivered<typeof noteUpdated>;
@@ -30,7 +30,7 @@ type TodoCause = Omit<TodoCandidate, 'userId' | 'action'>;
 @Controller()
 export class TodosConsumer {
   constructor(
-    private readonly todos: RaiseTodos,
+    private readonly todos: TodoRecorder,
     private readonly people: UserMentions,
     private readonly directory: Directory,
     private readonly notes: NoteSubjects,
@@ -47,13 +47,13 @@ export class TodosConsumer {
         createSettlement(event, toTodoTarget(event), event.data.created_at, event.data.thread_id),
       ),
     );
-    await this.raiseMentionTodosOfNotes(tx, relevant, (event) => causedAt(event, event.data.created_at));
+    await this.raiseMentionTodosOfNotes(tx, relevant, (event) => resolveEventCauseTime(event, event.data.created_at));
   }
 
   @Consume(noteUpdated, { effect: 'raise-todos' })
   async noteUpdated({ tx, events }: EffectBatch<typeof noteUpdated>): Promise<void> {
     await this.raiseMentionTodosOfNotes(tx, this.filterEventsWithTodoTargets(events), (event) =>
-      causedAt(event, event.data.changed_at),
+      resolveEventCauseTime(event, event.data.changed_at),
     );
   }
 
@@ -81,7 +81,7 @@ export class TodosConsumer {
   async raiseOnCreation({ tx, events }: EffectBatch<NoteableEvent<'created'>>): Promise<void> {
     const target = this.createTargetMapper(events);
     if (!target) return;
-    const at = (event: (typeof events)[number]): string => causedAt(event, event.data.created_at);
+    const at = (event: (typeof events)[number]): string => resolveEventCauseTime(event, event.data.created_at);
     const assigned = events.flatMap((event) => [
       ...createRequestedTodos('assigned', event, target(event), event.data.assignee_ids, at(event)),
       ...createRequestedTodos('review_requested', event, target(event), event.data.reviewer_ids, at(event)),
@@ -236,7 +236,13 @@ function createSettlement(
   statedTime: string,
   threadId: number | null = null,
 ) {
-  return { userId: findActorId(event), ...target, threadId, action: null, at: causedAt(event, statedTime) };
+  return {
+    userId: findActorId(event),
+    ...target,
+    threadId,
+    action: null,
+    at: resolveEventCauseTime(event, statedTime),
+  };
 }
 
 /** Closed merge requests have no conflicts that matter. */

@@ -1,5 +1,5 @@
 import { Controller } from '@nestjs/common';
-import { created, Endpoint, JsonText, none, page, signedIn } from '@rookery/api-v4';
+import { created, Endpoint, JsonText, noContent, page, signedIn } from '@rookery/api-v4';
 import type { Call, JsonPage, NoParams } from '@rookery/api-v4';
 import type { SignedInViewer } from '@rookery/kernel';
 import { todoDetailShape, todoShape } from './todo.shape';
@@ -38,7 +38,7 @@ export class TodosController {
     about: "Marks all of the caller's pending to-dos as done.",
     source: 'requirements 1 §3, §4 To-do items; reference work-tracking 6.1',
     may: signedIn(),
-    answers: none(),
+    answers: noContent(),
   })
   markAllDone({ viewer }: TodoCall<NoParams>): Promise<void> {
     return this.todos.markAllDone(viewer);

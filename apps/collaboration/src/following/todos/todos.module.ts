@@ -4,8 +4,8 @@ import { MentionsModule } from '../../talk/mentions/mentions.module';
 import { NotesModule } from '../../talk/notes/notes.module';
 import { AccessRequestTodos } from './access-request-todos';
 import { AccessRequestsConsumer } from './access-requests.consumer';
-import { MarkingService } from './marking.service';
-import { RaiseTodos } from './raise-todos';
+import { TodoMarkingService } from './marking.service';
+import { TodoRecorder } from './raise-todos';
 import { TodoQuickActions } from './todo-quick-actions';
 import { Todo } from './todo.entity';
 import { TodosConsumer } from './todos.consumer';
@@ -19,7 +19,7 @@ import { attachedTodos } from './todo-removal';
 @Module({
   imports: [MentionsModule, NotesModule],
   controllers: [TodosController, TodosConsumer, AccessRequestsConsumer],
-  providers: [AccessRequestTodos, MarkingService, RaiseTodos, TodoQuickActions, TodosService],
-  exports: [MarkingService, RaiseTodos],
+  providers: [AccessRequestTodos, TodoMarkingService, TodoRecorder, TodoQuickActions, TodosService],
+  exports: [TodoMarkingService, TodoRecorder],
 })
 export class TodosModule {}

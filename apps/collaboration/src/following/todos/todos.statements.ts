@@ -3,9 +3,9 @@ import { COUNT_LIMIT } from '@rookery/kernel';
 import { filter, isUsualPage, CachedStatements, ListQuery, statement } from '@rookery/persistence';
 import type { AllFilters, DeclaredStatement, SqlDraft, Statement } from '@rookery/persistence';
 import { groupAccessSql, projectAccessSql } from '../../base/noteables/access-sql';
-import { arraySql } from '../../base/noteables/json.shape';
+import { jsonArraySql } from '../../base/noteables/json.shape';
 import type { ShapeSql } from '../../base/noteables/json.shape';
-import { readsAllSql, subjectSql } from '../../base/noteables/noteable-kinds';
+import { canReadAllNoteablesSql, noteableOfAnyKindSql } from '../../base/noteables/noteable-kinds';
 import type { PersonalDetailSql, NoteableKind, NoteableKinds } from '../../base/noteables/noteable-kinds';
 import type { TodoAction, TodoState, TodoTargetType } from './todo-actions';
 import { todoDetailShape, todoShape } from './todo.shape';
@@ -60,7 +60,7 @@ const VISIBLE = `target.is_readable and (t.note_id is null or (n.id is not null 
 function targetJoinsSql(targets: readonly TodoTarget[]): string {
   const columns = ({ readableSql, bytes }: TodoTarget): string =>
     `${readableSql('a', VIEWER)} as is_readable, ${bytes} as bytes`;
-  const target = subjectSql(targets, TARGET, columns);
+  const target = noteableOfAnyKindSql(targets, TARGET, columns);
   return `join lateral ${target} target on true
       left join notes n on n.id = t.note_id`;
 }
@@ -147,7 +147,7 @@ export class TodoStatements {
       .fromSource({ from })
       .where(`t.user_id = ${VIEWER} and t.state = '${wanted.state}'`)
       .narrow(FILTERS, wanted);
-    const counted = countedTodosSql(kinds, list.conditionSql, scope);
+    const counted = countVisibleTodosSql(kinds, list.conditionSql, scope);
     const hasOfGroups = `exists (select 1 from todos other where other.user_id = ${VIEWER} and other.state = '${wanted.state}'
       and other.project_id is null)`;
     if (scope === 'ofProjects') list.where(`not ${hasOfGroups}`);
@@ -156,7 +156,7 @@ export class TodoStatements {
       .where(VISIBLE)
       .orderBy([['t.created_at', 'desc']])
       .jsonSql(page, {
-        rows: (...rows) => arraySql(this.shape, ...rows),
+        rows: (...rows) => jsonArraySql(this.shape, ...rows),
         counted,
         extraColumns: `state.version, state.epoch, ${scope === 'ofProjects' ? hasOfGroups : 'false'} as is_partial,
           (select u.state from directory_users u where u.id = ${VIEWER}) as viewer_state`,
@@ -194,7 +194,7 @@ const FILTERS: AllFilters<Omit<TodoFilter, 'state'>> = {
 function jsonJoinsSql(targets: readonly TodoTarget[], sql: PersonalDetailSql, shape: 'listed' | 'detailed'): string {
   const columns = (target: TodoTarget): string =>
     `${target.jsonSql(sql, shape)} as json, ${target.pathSql('t.full_path')} as path, ${target.titleSql('t.full_path')} as title`;
-  return `join lateral ${subjectSql(targets, TARGET, columns)} target on true left join notes n on n.id = t.note_id
+  return `join lateral ${noteableOfAnyKindSql(targets, TARGET, columns)} target on true left join notes n on n.id = t.note_id
         left join directory_users author on author.id = t.author_id`;
 }
 
@@ -202,7 +202,7 @@ function jsonJoinsSql(targets: readonly TodoTarget[], sql: PersonalDetailSql, sh
  * SQL expression for the number of to-dos that the viewer may see; it stops past COUNT_LIMIT. It uses the parameters of
  * `ViewerParams`. `wanted` is a condition on `t`.
  */
-export function countedTodosSql(kinds: readonly NoteableKind[], wanted: string, scope: TodoScope = 'all'): string {
+export function countVisibleTodosSql(kinds: readonly NoteableKind[], wanted: string, scope: TodoScope = 'all'): string {
   const targets = todoTargets(kinds);
   const [ofProjects, ofGroups] = [targets.filter(hasParentType('project')), targets.filter(hasParentType('group'))];
   // To-dos of groups are few and have their own index; they are checked one by one.
@@ -213,7 +213,7 @@ export function countedTodosSql(kinds: readonly NoteableKind[], wanted: string, 
             join lateral ${groupAccessSql('t.group_id', person, 'any')} a on true ${targetJoinsSql(ofGroups)}
             where ${wanted} and t.project_id is null and ${VISIBLE} limit ${COUNT_LIMIT + 1}) seen)`;
   return `(select coalesce(sum(case when mine.project_id is null then ${inGroups} when a.project_id is null then 0
-          when ${readsAllSql(kinds.filter(hasParentType('project')), 'a')} then mine.count else (
+          when ${canReadAllNoteablesSql(kinds.filter(hasParentType('project')), 'a')} then mine.count else (
           select count(*) from (select 1 from todos t ${targetJoinsSql(ofProjects)}
             where ${wanted} and t.project_id = mine.project_id and ${VISIBLE} limit ${COUNT_LIMIT + 1}) seen) end), 0)::integer
         from (select t.project_id, count(*) as count from (select t.project_id from todos t where ${wanted}

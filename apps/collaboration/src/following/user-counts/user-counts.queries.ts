@@ -7,7 +7,7 @@ import type { DeclaredStatement } from '@rookery/persistence';
 import { projectAccessSql } from '../../base/noteables/access-sql';
 import { NoteableKinds } from '../../base/noteables/noteable-kinds';
 import type { AssigneesOfKind, NoteableKind } from '../../base/noteables/noteable-kinds';
-import { countedTodosSql } from '../todos/todos.statements';
+import { countVisibleTodosSql } from '../todos/todos.statements';
 import type { ViewerParams } from '../todos/todos.statements';
 
 /**
@@ -45,7 +45,10 @@ export class UserCountsQueries {
     private readonly directory: Directory,
     kinds: NoteableKinds,
   ) {
-    const todos = countedTodosSql(kinds.withAbility('todos'), `t.user_id = ${person.user} and t.state = 'pending'`);
+    const todos = countVisibleTodosSql(
+      kinds.withAbility('todos'),
+      `t.user_id = ${person.user} and t.state = 'pending'`,
+    );
     const counts = [...kinds.all.flatMap(openWorkColumnsSql), `${todos} as todos`];
     this.counts = statement('user_counts', () => `select ${counts.join(',\n     ')}`);
   }

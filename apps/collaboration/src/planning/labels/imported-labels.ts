@@ -1,7 +1,7 @@
 import type { ImportedObject, UnimportedObject } from '@rookery/contracts';
 import { statement } from '@rookery/persistence';
 import type { Parent, Tx } from '@rookery/persistence';
-import { checkEach } from '../../base/imported-objects/imported-objects';
+import { checkImportObjects } from '../../base/imported-objects/imported-objects';
 import type { NoteableKind } from '../../base/noteables/noteable-kinds';
 import { Label } from './label.entity';
 import { findReachableLabels } from './labelling/labelling';
@@ -64,7 +64,7 @@ export async function importLabels(
   objects: readonly ImportedObject<'label'>[],
 ): Promise<readonly UnimportedObject[]> {
   const now = new Date();
-  const { valid, failed } = checkEach(objects, (label) => Label.create(label, now));
+  const { valid, failed } = checkImportObjects(objects, (label) => Label.create(label, now));
   const labels = valid.map(({ object }) => object);
   const reachable = await findReachableLabels(
     tx,

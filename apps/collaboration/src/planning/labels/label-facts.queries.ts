@@ -4,7 +4,7 @@ import type { Viewer } from '@rookery/kernel';
 import { Database, prepareStatement } from '@rookery/persistence';
 import type { Statement } from '@rookery/persistence';
 import { projectAccessSql } from '../../base/noteables/access-sql';
-import { NoteableKinds, perKind, readableSql } from '../../base/noteables/noteable-kinds';
+import { NoteableKinds, cachePerNoteableKind, canReadNoteableRowSql } from '../../base/noteables/noteable-kinds';
 import type { NoteableKind } from '../../base/noteables/noteable-kinds';
 import type { Label } from './label.entity';
 import type { PlanningSource } from '../../base/noteables/planning.policy';
@@ -44,13 +44,13 @@ const noteableCountsSql = (kind: NoteableKind, links: string): string => `(
      select count(*) filter (where seen.state = 'opened')::integer as opened,
        count(*) filter (where seen.state = 'closed')::integer as closed
      from (select i.${kind.stateColumn} as state from ${links} join ${kind.table} i on i.id = ll.noteable_id
-       where ${readableSql(kind, 'a', viewerSql.user)} limit ${COUNT_LIMIT + 1}) seen)`;
+       where ${canReadNoteableRowSql(kind, 'a', viewerSql.user)} limit ${COUNT_LIMIT + 1}) seen)`;
 
 /**
  * $1 labels, $2-$4 viewer, $5 project. Counts the project's noteables of a kind with each label that the viewer may read.
  * Stops after COUNT_LIMIT.
  */
-const countInProject = perKind((kind) => {
+const countInProject = cachePerNoteableKind((kind) => {
   const links = `a join label_links ll on ll.project_id = $5::bigint and ll.label_id = wanted.id
        and ll.noteable_type = '${kind.type}'`;
   return prepareStatement(
@@ -63,7 +63,7 @@ const countInProject = perKind((kind) => {
  * $5 group. Finds the projects that use a label by skipping from one to the next in the index, without reading all
  * links.
  */
-const countInGroup = perKind((kind) => {
+const countInGroup = cachePerNoteableKind((kind) => {
   const next = (label: string, after = ''): string => `(select ll.project_id from label_links ll
          where ll.label_id = ${label} and ll.noteable_type = '${kind.type}'${after} order by ll.project_id limit 1)`;
   const links = `used join a on a.project_id = used.project_id join label_links ll on ll.label_id = used.label_id

@@ -5,10 +5,10 @@ import { NotFound, Refused } from '@rookery/kernel';
 import type { SignedInViewer } from '@rookery/kernel';
 import { prepareStatement, violatesConstraint, Work } from '@rookery/persistence';
 import type { RowOf, Tx } from '@rookery/persistence';
-import { delayMoveEffects } from '../../base/noteables/planning-place';
+import { delayProjectMoveEffects } from '../../base/noteables/planning-place';
 import { Label } from './label.entity';
 import type { LabelView } from './label-facts.queries';
-import { alreadyExists, LabelsService } from './labels.service';
+import { createLabelExistsConflict, LabelsService } from './labels.service';
 
 /**
  * $1 name, $2 ids from the root namespace down to a group. Selects the projects in the group that have a label of this
@@ -98,7 +98,7 @@ export class LabelPromotionService {
   ): Promise<Label> {
     const below = await tx.prepared<{ id: number }>(projectsWithTitle, [title, group.traversalIds]);
     const projects = below.map((project) => project.id);
-    await delayMoveEffects(tx, projects);
+    await delayProjectMoveEffects(tx, projects);
     const values = [title, group.id, group.traversalIds, projects];
     const all = await tx.prepared<RowOf<Label, 'id' | 'projectId'>>(sameTitle, values);
     if (!all.some((one) => one.id === id && one.project_id !== null)) throw new NotFound('Label');
@@ -114,7 +114,7 @@ export class LabelPromotionService {
     try {
       return await this.work.run(use);
     } catch (error) {
-      if (violatesConstraint(error, 'uq_labels_group_id_title')) throw alreadyExists();
+      if (violatesConstraint(error, 'uq_labels_group_id_title')) throw createLabelExistsConflict();
       throw error;
     }
   }

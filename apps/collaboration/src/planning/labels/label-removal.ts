@@ -1,23 +1,23 @@
-import { attachedTo } from '@rookery/persistence';
+import { declareAttachedTable } from '@rookery/persistence';
 
 const effect = 'drop-labels';
 const noteable = { type: 'noteable_type', id: 'noteable_id' } as const;
 
 /** Removal of labels and their uses. Labels are removed last, because their links refer to them. */
-export const attachedLabelLinks = attachedTo({
+export const attachedLabelLinks = declareAttachedTable({
   table: 'label_links',
   key: 'ctid',
   effect,
   noteable,
   project: 'project_id',
 });
-export const attachedLabelPriorities = attachedTo({
+export const attachedLabelPriorities = declareAttachedTable({
   table: 'label_priorities',
   key: 'ctid',
   effect,
   project: 'project_id',
 });
-export const attachedLabelEvents = attachedTo({
+export const attachedLabelEvents = declareAttachedTable({
   table: 'resource_label_events',
   effect,
   noteable,
@@ -25,9 +25,14 @@ export const attachedLabelEvents = attachedTo({
   users: [{ column: 'user_id', onRemoval: 'ghost-or-delete' }],
   stays: { label_id: 'the event remains after its label is deleted, and is shown without it' },
 });
-export const attachedLabelSubscriptions = attachedTo({
+export const attachedLabelSubscriptions = declareAttachedTable({
   table: 'label_subscriptions',
   key: 'ctid',
   users: [{ column: 'user_id', onRemoval: 'delete' }],
 });
-export const attachedLabels = attachedTo({ table: 'labels', effect, project: 'project_id', group: 'group_id' });
+export const attachedLabels = declareAttachedTable({
+  table: 'labels',
+  effect,
+  project: 'project_id',
+  group: 'group_id',
+});

@@ -1,5 +1,5 @@
 import type { NoteableType } from '@rookery/contracts';
-import { Invalid, lengthProblems, assertAllUsed, problemsByField } from '@rookery/kernel';
+import { Invalid, lengthProblems, assertAllUsed, keepFieldsWithProblems } from '@rookery/kernel';
 import { Check, Column, Entity, ForeignKey, Index, PrimaryColumn, PrimaryGeneratedColumn } from 'typeorm';
 import { normalizeColour, DEFAULT_COLOUR, textColourOn } from './colours/colours';
 import { renderLabelDescription } from './label-html';
@@ -57,8 +57,8 @@ export class Label {
     assertAllUsed(rest);
     const title = name.trim();
     const colour = normalizeColour(color);
-    const problems = problemsByField({
-      title: titleProblems(title),
+    const problems = keepFieldsWithProblems({
+      title: findLabelTitleProblems(title),
       color: colour === null ? ['must be a valid color code'] : [],
       description: lengthProblems(description ?? '', LONGEST_DESCRIPTION),
     });
@@ -109,7 +109,7 @@ export class LabelLink {
 }
 
 /** Returns the API's validation messages for the name of a label. */
-export function titleProblems(title: string): string[] {
+export function findLabelTitleProblems(title: string): string[] {
   if (title === '') return ["can't be blank"];
   return [
     ...lengthProblems(title, LONGEST_LABEL),

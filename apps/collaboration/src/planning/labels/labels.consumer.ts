@@ -4,7 +4,7 @@ import { Directory } from '@rookery/directory';
 import { Consume } from '@rookery/messaging';
 import type { EffectBatch } from '@rookery/messaging';
 import { projectIdsBelow } from '../../base/noteables/moved-projects';
-import { replaceStrayLabels } from './labelling/stray-labels';
+import { replaceUnreachableLabels } from './labelling/stray-labels';
 
 /** Replaces labels that a moved project no longer reaches. Source: docs/architecture.md 3. */
 @Controller()
@@ -14,7 +14,7 @@ export class LabelsConsumer {
   @Consume(projectMoved, { effect: 'replace-stray-labels' })
   async projectMoved({ tx, events }: EffectBatch<typeof projectMoved>): Promise<void> {
     await this.directory.assertCurrentFor(tx, events);
-    await replaceStrayLabels(
+    await replaceUnreachableLabels(
       tx,
       events.map((event) => event.data.project_id),
     );
@@ -24,6 +24,6 @@ export class LabelsConsumer {
   async groupMoved({ tx, events }: EffectBatch<typeof groupMoved>): Promise<void> {
     await this.directory.assertCurrentFor(tx, events);
     const groups = events.map((event) => event.data.group_id);
-    await replaceStrayLabels(tx, await projectIdsBelow(tx, groups));
+    await replaceUnreachableLabels(tx, await projectIdsBelow(tx, groups));
   }
 }

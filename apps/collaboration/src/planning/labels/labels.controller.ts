@@ -1,5 +1,15 @@
 import { Controller } from '@nestjs/common';
-import { ability, created, Endpoint, ifUnmodified, none, one, page, project, source } from '@rookery/api-v4';
+import {
+  ability,
+  created,
+  Endpoint,
+  actorParentAndPrecondition,
+  noContent,
+  one,
+  page,
+  project,
+  projectOrGroup,
+} from '@rookery/api-v4';
 import type { Page, Viewer } from '@rookery/kernel';
 import { planningAbilities } from '../../base/noteables/planning-routes.dto';
 import type { PlanningCall, PromotionCall } from '../../base/noteables/planning-routes.dto';
@@ -41,7 +51,7 @@ function createLabelsController(
   },
 ) {
   const base = `/${kind}s/:id/labels`;
-  const below = { within: source(kind), source: SOURCE } as const;
+  const below = { within: projectOrGroup(kind), source: SOURCE } as const;
 
   @Controller()
   class LabelsController {
@@ -120,10 +130,10 @@ function createLabelsController(
       may: mayManage,
       params: IdentifyLabel,
       fails: [404, 412],
-      answers: none(),
+      answers: noContent(),
     })
     remove(call: PlanningCall<IdentifyLabel>): Promise<void> {
-      return this.labels.remove(call.params, ifUnmodified(call));
+      return this.labels.remove(call.params, actorParentAndPrecondition(call));
     }
 
     @Endpoint('DELETE', base, {
@@ -132,10 +142,10 @@ function createLabelsController(
       may: mayManage,
       params: IdentifyNamedLabel,
       fails: [404, 412],
-      answers: none(),
+      answers: noContent(),
     })
     removeNamed(call: PlanningCall<IdentifyNamedLabel>): Promise<void> {
-      return this.labels.remove(call.params, ifUnmodified(call));
+      return this.labels.remove(call.params, actorParentAndPrecondition(call));
     }
 
     @Endpoint('POST', `${base}/:label_id/subscribe`, {

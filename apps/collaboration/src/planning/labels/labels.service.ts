@@ -38,7 +38,7 @@ const FILTERS: AllFilters<LabelFilters> = {
   search: filter.containsIn({ short: ['row.title'], long: ['row.description'] }),
   archived: filter.whether('row.archived'),
 };
-export const alreadyExists = (): Conflict => new Conflict('Label already exists');
+export const createLabelExistsConflict = (): Conflict => new Conflict('Label already exists');
 
 /** Collection of labels. Projects and groups also list the labels of the groups above, but change only their own. */
 export const labels = defineCollection(Label, {
@@ -48,7 +48,7 @@ export const labels = defineCollection(Label, {
   order: { title: 'ASC' },
   filters: FILTERS,
   bytes: 'coalesce(octet_length(row.description), 0) + octet_length(row.description_html)',
-  taken: { uq_labels_project_id_title: alreadyExists, uq_labels_group_id_title: alreadyExists },
+  taken: { uq_labels_project_id_title: createLabelExistsConflict, uq_labels_group_id_title: createLabelExistsConflict },
 });
 
 const subscribe = prepareStatement(
@@ -193,7 +193,7 @@ export class LabelsService {
     { id, title }: Pick<Label, 'id' | 'title'>,
   ): Promise<void> {
     const sameTitle = await labels.on(this.work, tx).listAll({ within: source, where: { title } });
-    if (sameTitle.some((one) => one.id !== id)) throw alreadyExists();
+    if (sameTitle.some((one) => one.id !== id)) throw createLabelExistsConflict();
   }
 
   private async setPriority(tx: Tx, source: PlanningSource, id: number, priority?: number | null): Promise<void> {

@@ -1,10 +1,14 @@
 import type { ImportedObject, UnimportedObject } from '@rookery/contracts';
 import { raiseInternalId, statement } from '@rookery/persistence';
 import type { Parent, Tx } from '@rookery/persistence';
-import { addImported, checkEach, newObjects } from '../../base/imported-objects/imported-objects';
+import {
+  addImportedObjects,
+  checkImportObjects,
+  omitAlreadyImportedObjects,
+} from '../../base/imported-objects/imported-objects';
 import type { NoteableKind } from '../../base/noteables/noteable-kinds';
 import { Milestone } from './milestone.entity';
-import { reserveTitles } from './milestones.service';
+import { reserveMilestoneTitles } from './milestones.service';
 
 type ProjectParent = Extract<Parent, { readonly kind: 'project' }>;
 
@@ -61,11 +65,11 @@ export async function importMilestones(
   objects: readonly ImportedObject<'milestone'>[],
 ): Promise<readonly UnimportedObject[]> {
   const of = { project: project.id, kind: 'milestone' } as const;
-  const { valid, failed } = checkEach(objects, toMilestone);
-  const found = await newObjects(tx, of, valid, ({ iid }) => iid);
+  const { valid, failed } = checkImportObjects(objects, toMilestone);
+  const found = await omitAlreadyImportedObjects(tx, of, valid, ({ iid }) => iid);
   const rows = found.map(({ object }) => object);
   const [root] = project.namespace.traversalIds;
-  await reserveTitles(
+  await reserveMilestoneTitles(
     tx,
     rows.map(({ title }) => ({ root: root!, title })),
   );
@@ -74,7 +78,7 @@ export async function importMilestones(
     above: project.namespace.traversalIds,
     rows: JSON.stringify(rows.map(toMilestoneColumns)),
   });
-  await addImported(
+  await addImportedObjects(
     tx,
     of,
     added.map(({ id, iid }) => ({ upstreamId: iid, id })),

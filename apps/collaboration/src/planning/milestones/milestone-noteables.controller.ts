@@ -1,5 +1,5 @@
 import { Controller } from '@nestjs/common';
-import { Endpoint, page, source } from '@rookery/api-v4';
+import { Endpoint, page, projectOrGroup } from '@rookery/api-v4';
 import type { JsonPage } from '@rookery/api-v4';
 import type { Viewer } from '@rookery/kernel';
 import type { NoteableKind } from '../../base/noteables/noteable-kinds';
@@ -18,7 +18,7 @@ export function milestoneNoteablesController(kind: NoteableKind, within: 'projec
     @Endpoint('GET', `/${within}s/:id/milestones/:milestone_id/${kind.table}`, {
       about: `Lists the ${kind.word}s of a milestone of a ${within}, newest first.`,
       source: 'reference work-tracking 9.5',
-      within: source(within),
+      within: projectOrGroup(within),
       may: milestoneAbilities.mayRead,
       params: IdentifyMilestone,
       fails: [404],

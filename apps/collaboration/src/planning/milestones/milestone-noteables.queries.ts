@@ -7,9 +7,9 @@ import type { SqlDraft, Statement } from '@rookery/persistence';
 import { platformSettings } from '@rookery/platform';
 import type { SettingsOf } from '@rookery/platform';
 import { projectAccessSql } from '../../base/noteables/access-sql';
-import { arraySql } from '../../base/noteables/json.shape';
+import { jsonArraySql } from '../../base/noteables/json.shape';
 import type { ShapeSql } from '../../base/noteables/json.shape';
-import { perKind, readableSql } from '../../base/noteables/noteable-kinds';
+import { cachePerNoteableKind, canReadNoteableRowSql } from '../../base/noteables/noteable-kinds';
 import type { NoteableKind } from '../../base/noteables/noteable-kinds';
 import type { PlanningSource } from '../../base/noteables/planning.policy';
 
@@ -44,7 +44,7 @@ export class MilestoneNoteablesQueries {
     @Inject(platformSettings.token) { externalUrl }: SettingsOf<typeof platformSettings>,
   ) {
     const rows = { fullPath: 'i.full_path', above: 'i.traversal_ids', readsInternal: 'i.reads_internal' };
-    this.shapeOf = perKind((kind) => kind.listed.toSql({ externalUrl, ...rows, person: PERSON }));
+    this.shapeOf = cachePerNoteableKind((kind) => kind.listed.toSql({ externalUrl, ...rows, person: PERSON }));
   }
 
   /**
@@ -78,10 +78,10 @@ export class MilestoneNoteablesQueries {
       const carries = 'i.*, a.full_path, a.traversal_ids, a.reads_internal';
       return new ListQuery<never>({ name: kind.table, from, carries, bytes: kind.listedBytes, values })
         .where('i.milestone_id = :milestone::bigint and i.project_id = a.project_id')
-        .where(readableSql(kind, 'a', PERSON.user))
+        .where(canReadNoteableRowSql(kind, 'a', PERSON.user))
         .orderBy([['i.created_at', 'desc']])
         .jsonSql(page, {
-          rows: (...rows) => arraySql(this.shapeOf(kind), ...rows),
+          rows: (...rows) => jsonArraySql(this.shapeOf(kind), ...rows),
           from: `from milestones m where m.id = :milestone::bigint and m.${within}_id = :place::bigint`,
         });
     });

@@ -6,11 +6,11 @@ import { NotFound, Refused } from '@rookery/kernel';
 import type { SignedInViewer } from '@rookery/kernel';
 import { prepareStatement, Work } from '@rookery/persistence';
 import type { Collection, RowOf, Tx } from '@rookery/persistence';
-import { delayMoveEffects } from '../../base/noteables/planning-place';
-import { NoteableKinds, perKind } from '../../base/noteables/noteable-kinds';
+import { delayProjectMoveEffects } from '../../base/noteables/planning-place';
+import { NoteableKinds, cachePerNoteableKind } from '../../base/noteables/noteable-kinds';
 import type { Milestone } from './milestone.entity';
 import { MilestonesQueries } from './milestones.queries';
-import { milestones, reserveTitles } from './milestones.service';
+import { milestones, reserveMilestoneTitles } from './milestones.service';
 
 type PromotionGroup = ProjectScope['namespace'] & { readonly kind: 'group' };
 
@@ -48,7 +48,7 @@ const moveToGroup = prepareStatement(
    where id = $1::bigint`,
 );
 /** $1 milestones to merge, $2 the milestone that remains. */
-const reassignNoteables = perKind(({ table, writes }) =>
+const reassignNoteables = cachePerNoteableKind(({ table, writes }) =>
   prepareStatement(
     `milestones_hand_over_${table}`,
     `${writes.update} milestone_id = $2::bigint where i.milestone_id = any($1::bigint[])`,
@@ -102,10 +102,10 @@ export class MilestonePromotionService {
   ): Promise<number> {
     const [found] = await tx.prepared<{ title: string }>(selectTitle, [id, project.id]);
     if (!found) throw new NotFound();
-    await reserveTitles(tx, [{ root: group.traversalIds[0]!, title: found.title }]);
+    await reserveMilestoneTitles(tx, [{ root: group.traversalIds[0]!, title: found.title }]);
     const below = await tx.prepared<{ id: number }>(projectsWithTitle, [found.title, group.traversalIds]);
     const projects = below.map((one) => one.id);
-    await delayMoveEffects(tx, projects);
+    await delayProjectMoveEffects(tx, projects);
     const values = [found.title, group.traversalIds, projects];
     const all = await tx.prepared<RowOf<Milestone, 'id' | 'groupId'>>(sameTitle, values);
     // A concurrent promotion or a change of the title may have been committed first.

@@ -1,4 +1,4 @@
-import { Invalid, lengthProblems, assertAllUsed, problemsByField } from '@rookery/kernel';
+import { Invalid, lengthProblems, assertAllUsed, keepFieldsWithProblems } from '@rookery/kernel';
 import { Check, Column, Entity, Index, PrimaryGeneratedColumn } from 'typeorm';
 
 /** Fields of a milestone. Omitted fields keep their values on update. Days are `YYYY-MM-DD`. */
@@ -84,7 +84,7 @@ type ValidatedFields = Pick<Milestone, 'title' | 'description' | 'startOn' | 'du
 /** Returns the API's validation messages by field. */
 function findProblems({ title, description, startOn, dueOn }: ValidatedFields): Record<string, string[]> {
   const isBackwards = startOn !== null && dueOn !== null && dueOn <= startOn;
-  return problemsByField({
+  return keepFieldsWithProblems({
     title: title === '' ? ["can't be blank"] : lengthProblems(title, LONGEST_TITLE),
     description: lengthProblems(description ?? '', LONGEST_DESCRIPTION),
     due_date: isBackwards ? ['must be greater than start date'] : [],

@@ -1,8 +1,8 @@
 import { json, jsonShape, TODAY } from '../../base/noteables/json.shape';
 import type { NoteableJsonSql } from '../../base/noteables/noteable-kinds';
 import { trimBaseUrl } from '../../base/noteables/person.shape';
-import { appliesToSql } from '../../base/noteables/reach-sql';
-import { addAndRemoveSummaries, resourceEventShape } from '../../base/resource-events/resource-events.shape';
+import { labelOrMilestoneAppliesSql } from '../../base/noteables/reach-sql';
+import { createAddRemoveEventSummaries, resourceEventShape } from '../../base/resource-events/resource-events.shape';
 import type { ResourceEventSql, ResourceEvents } from '../../base/resource-events/resource-events.shape';
 
 /** SQL expressions for the JSON of a milestone, in addition to its row `m`. */
@@ -48,7 +48,7 @@ export const milestoneOfNoteable = [
   json.found(milestoneShape),
   ({ externalUrl, fullPath, above }: Pick<NoteableJsonSql, 'externalUrl' | 'fullPath' | 'above'>) => ({
     of: { externalUrl, projectPath: fullPath },
-    from: `from milestones m where m.id = i.milestone_id and ${appliesToSql('m', { project: 'i.project_id', above })}`,
+    from: `from milestones m where m.id = i.milestone_id and ${labelOrMilestoneAppliesSql('m', { project: 'i.project_id', above })}`,
     by: 'i.milestone_id',
   }),
 ] as const;
@@ -59,10 +59,10 @@ export const MILESTONE_BYTES = 'coalesce(octet_length(m.description), 0)';
 /** Events of milestones that were added to or removed from noteables. Source: reference work-tracking 2.8. */
 export const milestoneEvents: ResourceEvents = {
   noun: 'milestone',
-  about: addAndRemoveSummaries('milestone'),
+  about: createAddRemoveEventSummaries('milestone'),
   table: 'resource_milestone_events',
   joins: (above) =>
-    `left join milestones m on m.id = e.milestone_id and ${appliesToSql('m', { project: 'e.project_id', above })}`,
+    `left join milestones m on m.id = e.milestone_id and ${labelOrMilestoneAppliesSql('m', { project: 'e.project_id', above })}`,
   bytes: `coalesce((select ${MILESTONE_BYTES} from milestones m where m.id = e.milestone_id), 0)`,
   shape: resourceEventShape.extend<ResourceEventSql>('ResourceMilestoneEvent').fields({
     milestone: [

@@ -7,8 +7,8 @@ import { Work } from '@rookery/persistence';
 import type { Collection, Tx } from '@rookery/persistence';
 import { projectIdsBelow } from '../../base/noteables/moved-projects';
 import { NoteableKinds } from '../../base/noteables/noteable-kinds';
-import { waitForTransactionsAtPreviousPlace } from '../../base/noteables/planning-place';
-import { replaceStrayMilestones } from './assigning/stray-milestones';
+import { waitForTransactionsBeforeProjectMove } from '../../base/noteables/planning-place';
+import { replaceUnreachableMilestones } from './assigning/stray-milestones';
 import type { Milestone } from './milestone.entity';
 import { milestones } from './milestones.service';
 
@@ -40,9 +40,9 @@ export class MilestonesConsumer {
   }
 
   private async replaceStrays(tx: Tx, projectIds: readonly number[]): Promise<void> {
-    await waitForTransactionsAtPreviousPlace(tx, projectIds);
+    await waitForTransactionsBeforeProjectMove(tx, projectIds);
     for (const kind of this.kinds.withAbility('milestones')) {
-      await replaceStrayMilestones(tx, kind, this.milestones, projectIds);
+      await replaceUnreachableMilestones(tx, kind, this.milestones, projectIds);
     }
   }
 }

@@ -1,5 +1,15 @@
 import { Controller } from '@nestjs/common';
-import { created, Endpoint, ifUnmodified, JsonText, none, one, page, project, source } from '@rookery/api-v4';
+import {
+  created,
+  Endpoint,
+  actorParentAndPrecondition,
+  JsonText,
+  noContent,
+  one,
+  page,
+  project,
+  projectOrGroup,
+} from '@rookery/api-v4';
 import type { JsonPage } from '@rookery/api-v4';
 import type { Viewer } from '@rookery/kernel';
 import { planningAbilities } from '../../base/noteables/planning-routes.dto';
@@ -24,7 +34,7 @@ const { mayRead, mayManage, mayPromote } = milestoneAbilities;
 /** Creates the controller with the milestone routes of projects or of groups. */
 function createMilestonesController(kind: 'project' | 'group', List: new () => ListMilestones) {
   const base = `/${kind}s/:id/milestones`;
-  const below = { within: source(kind), source: SOURCE } as const;
+  const below = { within: projectOrGroup(kind), source: SOURCE } as const;
 
   @Controller()
   class MilestonesController {
@@ -89,10 +99,10 @@ function createMilestonesController(kind: 'project' | 'group', List: new () => L
       may: mayManage,
       params: IdentifyMilestone,
       fails: [404, 412],
-      answers: none(),
+      answers: noContent(),
     })
     remove(call: PlanningCall<IdentifyMilestone>): Promise<void> {
-      return this.milestones.remove(call.params.milestone_id, ifUnmodified(call));
+      return this.milestones.remove(call.params.milestone_id, actorParentAndPrecondition(call));
     }
   }
   return MilestonesController;

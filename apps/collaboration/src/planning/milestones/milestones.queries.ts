@@ -7,7 +7,7 @@ import type { AllFilters, SqlDraft, Statement } from '@rookery/persistence';
 import { platformSettings } from '@rookery/platform';
 import type { SettingsOf } from '@rookery/platform';
 import { projectAccessSql } from '../../base/noteables/access-sql';
-import { arraySql } from '../../base/noteables/json.shape';
+import { jsonArraySql } from '../../base/noteables/json.shape';
 import type { ShapeSql } from '../../base/noteables/json.shape';
 import type { PlanningSource } from '../../base/noteables/planning.policy';
 import { MILESTONE_BYTES, milestoneShape, PROJECT_PATH } from './milestone.shape';
@@ -111,7 +111,7 @@ export class MilestonesQueries {
       const further = milestoneSourcesSql(kind, query);
       if (further.length === 0) list.where(`m.${kind}_id = $1::bigint`);
       else list.fromParts(further);
-      return list.jsonSql(page, { rows: (...rows) => arraySql(this.shown, ...rows) });
+      return list.jsonSql(page, { rows: (...rows) => jsonArraySql(this.shown, ...rows) });
     });
   }
 

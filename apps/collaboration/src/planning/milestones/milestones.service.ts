@@ -81,7 +81,7 @@ export class MilestonesService {
   ): Promise<string> {
     const milestone = Milestone.create(input, this.clock.now());
     const before = async (tx: Tx): Promise<void> => {
-      await reserveTitles(tx, [{ root: rootNamespaceId(source), title: milestone.title }]);
+      await reserveMilestoneTitles(tx, [{ root: rootNamespaceId(source), title: milestone.title }]);
       await refuseTakenTitle(tx, source, milestone);
     };
     const { id } = await this.milestones.create(milestone, { ...createWriteContext(viewer, source), before });
@@ -95,7 +95,7 @@ export class MilestonesService {
   async update(viewer: SignedInViewer, source: PlanningSource, id: number, input: MilestoneInput): Promise<string> {
     const title = input.title?.trim();
     const before = async (tx: Tx): Promise<void> => {
-      if (title !== undefined) await reserveTitles(tx, [{ root: rootNamespaceId(source), title }]);
+      if (title !== undefined) await reserveMilestoneTitles(tx, [{ root: rootNamespaceId(source), title }]);
     };
     const edit = async (milestone: Milestone, tx: Tx): Promise<void> => {
       const { title: old, state: oldState } = milestone;
@@ -122,7 +122,7 @@ export class MilestonesService {
 }
 
 /** Locks titles below root namespaces: until the transaction ends, no other transaction can use them for a milestone. */
-export async function reserveTitles(
+export async function reserveMilestoneTitles(
   tx: Tx,
   wanted: readonly { readonly root: number; readonly title: string }[],
 ): Promise<void> {

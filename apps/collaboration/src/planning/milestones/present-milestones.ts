@@ -10,7 +10,7 @@ const lockExistingMilestones = statement<{ ids: readonly number[] }, { readonly 
  * Returns the milestones that still exist. The locks delay a deletion until the effect is committed, so that the
  * deletion's own effect finds the rows to drop.
  */
-export async function presentMilestones(tx: Tx, ids: readonly number[]): Promise<ReadonlySet<number>> {
+export async function lockExistingMilestoneIds(tx: Tx, ids: readonly number[]): Promise<ReadonlySet<number>> {
   const rows = await tx.run(lockExistingMilestones, { ids: [...new Set(ids)] });
   return new Set(rows.map(({ id }) => id));
 }

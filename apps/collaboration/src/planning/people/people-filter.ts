@@ -1,7 +1,7 @@
 import { InvalidParameters } from '@rookery/kernel';
 import type { Bind } from '@rookery/persistence';
-import { userNamedSql } from '../../base/noteables/access-sql';
-import type { PeopleList } from './people-list';
+import { userIdByUsernameSql } from '../../base/noteables/access-sql';
+import type { AssignedPeopleList } from './people-list';
 
 /** Filter by one user: an id, or a username without regard to case. */
 export interface UserFilter {
@@ -19,7 +19,7 @@ export interface PeopleFilter {
 export function userConditions(column: string, { id, username }: UserFilter, bind: Bind, name: string): string[] {
   return [
     ...(id === undefined ? [] : [`i.${column} = ${bind(id, name)}::bigint`]),
-    ...(username === undefined ? [] : [`i.${column} = ${userNamedSql(bind(username, name))}`]),
+    ...(username === undefined ? [] : [`i.${column} = ${userIdByUsernameSql(bind(username, name))}`]),
   ];
 }
 
@@ -28,7 +28,7 @@ export function userConditions(column: string, { id, username }: UserFilter, bin
  * of the SQL parameters.
  */
 export function peopleConditions(
-  list: PeopleList,
+  list: AssignedPeopleList,
   { id, usernames = [] }: PeopleFilter,
   bind: Bind,
   { match, name }: { readonly match: 'all' | 'any'; readonly name: string },
@@ -38,7 +38,7 @@ export function peopleConditions(
   else if (id === 'Any') parts.push(hasPeopleSql(list));
   else if (id !== undefined) parts.push(hasPersonSql(list, `${bind(id, name)}::bigint`));
   const names = [...new Set(usernames.map((username) => username.toLowerCase()))];
-  if (names.length === 1) parts.push(hasPersonSql(list, userNamedSql(bind(names[0], name))));
+  if (names.length === 1) parts.push(hasPersonSql(list, userIdByUsernameSql(bind(names[0], name))));
   if (names.length > 1) {
     const needed = match === 'all' ? bind(names.length, `${name}s_count`) : '1';
     parts.push(`${countNamedUsersSql(list, bind(names, `${name}s`))} >= ${needed}`);
@@ -47,11 +47,11 @@ export function peopleConditions(
 }
 
 /** Boolean SQL: is the user in the list of the row `i`? `user` is an SQL expression. */
-export function hasPersonSql(list: PeopleList, user: string): string {
+export function hasPersonSql(list: AssignedPeopleList, user: string): string {
   return `exists (select 1 from ${list.ofNoteable} and s.user_id = ${user})`;
 }
 
-function hasPeopleSql(list: PeopleList): string {
+function hasPeopleSql(list: AssignedPeopleList): string {
   return `exists (select 1 from ${list.ofNoteable})`;
 }
 
@@ -59,13 +59,13 @@ function hasPeopleSql(list: PeopleList): string {
  * Counts how many of the named users are in the list, in one expression for any number of names. `usernames` is an SQL
  * expression for usernames in lower case.
  */
-function countNamedUsersSql(list: PeopleList, usernames: string): string {
+function countNamedUsersSql(list: AssignedPeopleList, usernames: string): string {
   return `(select count(*) from ${list.ofNoteable} and s.user_id = any(array(
     select u.id from directory_users u where lower(u.username) = any(${usernames}::text[]))))`;
 }
 
 /** Parses an id, `None` or `Any`. Errors: InvalidParameters. */
-export function idOrPresence(name: string, value: string | undefined): number | 'None' | 'Any' | undefined {
+export function parseIdNoneOrAny(name: string, value: string | undefined): number | 'None' | 'Any' | undefined {
   if (value === undefined || value === '') return undefined;
   if (/^(none|0)$/i.test(value)) return 'None';
   return /^any$/i.test(value) ? 'Any' : parseId(name, value);
@@ -80,7 +80,7 @@ export function parseId(name: string, value: string | undefined): number | undef
 }
 
 /** Maps `assignee_ids` and `assignee_id` to ids; undefined keeps the people. */
-export function requestedPeople(
+export function toRequestedPersonIds(
   ids: readonly number[] | null | undefined,
   id?: number | null,
 ): readonly number[] | undefined {

@@ -11,7 +11,7 @@ export interface PeopleTable {
 }
 
 /** Statements on one such table. */
-export class PeopleList {
+export class AssignedPeopleList {
   private readonly assigned: PreparedStatement;
   private readonly write: PreparedStatement;
   private readonly clear: PreparedStatement;

@@ -1,6 +1,6 @@
 import { Module } from '@nestjs/common';
-import { People } from './people';
+import { AssignedPeopleService } from './people';
 
 /** Assignees and reviewers of noteables of every kind. */
-@Module({ providers: [People], exports: [People] })
-export class PeopleModule {}
+@Module({ providers: [AssignedPeopleService], exports: [AssignedPeopleService] })
+export class AssignedPeopleModule {}

@@ -5,7 +5,7 @@ import type { SignedInViewer } from '@rookery/kernel';
 import type { Tx } from '@rookery/persistence';
 import { ancestorIdsOf } from '../../base/noteables/reader';
 import type { ParentFacts } from '../../base/noteables/reader';
-import type { PeopleList } from './people-list';
+import type { AssignedPeopleList } from './people-list';
 
 /** Change of the assignees or reviewers of a noteable. */
 export interface PeopleChange {
@@ -21,7 +21,7 @@ interface PeopleChangeContext {
 
 /** Chooses and sets the assignees and reviewers of noteables. Source: reference work-tracking 9.1. */
 @Injectable()
-export class People {
+export class AssignedPeopleService {
   constructor(private readonly directory: Directory) {}
 
   /**
@@ -52,7 +52,7 @@ export class People {
   /** Sets the people to exactly these users. */
   async assignUsers(
     tx: Tx,
-    list: PeopleList,
+    list: AssignedPeopleList,
     noteableId: number,
     before: readonly number[],
     users: readonly DirectoryUserRow[],
@@ -74,7 +74,7 @@ export class People {
   async reassignUsers(
     tx: Tx,
     { viewer, project }: PeopleChangeContext,
-    list: PeopleList,
+    list: AssignedPeopleList,
     noteable: { readonly id: number; readonly before: readonly number[] },
     requested: readonly number[] | undefined,
   ): Promise<PeopleChange> {

@@ -62,7 +62,7 @@ export function formatDuration(seconds: number): string | null {
 }
 
 /** SQL that formats a column like `formatDuration`. Returns a text expression, null for 0. */
-export function durationSql(column: string): string {
+export function formatDurationSql(column: string): string {
   const parts = UNITS.map(({ name, seconds }, index) => {
     const rest = index === 0 ? column : `${column} % ${UNITS[index - 1]!.seconds}`;
     return `nullif(${rest} / ${seconds}, 0) || '${name}'`;

@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { Forbidden, NotModified } from '@rookery/kernel';
 import type { SignedInViewer } from '@rookery/kernel';
 import type { Tx } from '@rookery/persistence';
-import { executeEach } from '../../talk/mentions/quick-actions/action-set';
+import { executeCommandsInSavepoints } from '../../talk/mentions/quick-actions/action-set';
 import type { ActionResult } from '../../talk/mentions/quick-actions/action-set';
 import type { Command } from '../../talk/mentions/quick-actions/parse-commands';
 import { QuickActionsService } from '../../talk/mentions/quick-actions/quick-actions.service';
@@ -62,7 +62,7 @@ export class TimeQuickActions {
       plan:
         ({ viewer }, commands) =>
         (tx, on) =>
-          executeEach(tx, commands, (command) => this.executeTimeCommand(tx, viewer, on, command)),
+          executeCommandsInSavepoints(tx, commands, (command) => this.executeTimeCommand(tx, viewer, on, command)),
     });
   }
 

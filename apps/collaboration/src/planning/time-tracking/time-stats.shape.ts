@@ -1,10 +1,10 @@
 import { json, jsonShape } from '../../base/noteables/json.shape';
-import { durationSql } from './durations';
+import { formatDurationSql } from './durations';
 
 /** Estimate and spent time of the noteable in the row `i`. Units: seconds. Source: reference work-tracking 9.1. */
 export const timeStatsShape = jsonShape<unknown>('TimeStats').fields({
   time_estimate: [json.int, () => 'i.time_estimate'],
   total_time_spent: [json.int, () => 'i.total_time_spent'],
-  human_time_estimate: [json.tokenOrNull, () => durationSql('i.time_estimate')],
-  human_total_time_spent: [json.tokenOrNull, () => durationSql('i.total_time_spent')],
+  human_time_estimate: [json.tokenOrNull, () => formatDurationSql('i.time_estimate')],
+  human_total_time_spent: [json.tokenOrNull, () => formatDurationSql('i.total_time_spent')],
 });

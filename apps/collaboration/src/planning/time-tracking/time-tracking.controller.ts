@@ -1,7 +1,7 @@
 import { Controller } from '@nestjs/common';
 import { ability, anyone, created, Endpoint, JsonText, one } from '@rookery/api-v4';
 import type { SignedInViewer, Viewer } from '@rookery/kernel';
-import { routesBelow, IdentifyNoteable, nameClass } from '../../base/noteables/noteable-routes.dto';
+import { createNoteableRouteOptions, IdentifyNoteable, nameClass } from '../../base/noteables/noteable-routes.dto';
 import type { BelowCall, NoteableRoutes } from '../../base/noteables/noteable-routes.dto';
 import { planningPolicy } from '../../base/noteables/planning.policy';
 import { timeStatsShape } from './time-stats.shape';
@@ -16,7 +16,7 @@ type WriteCall<P> = BelowCall<P, SignedInViewer>;
 /** Creates the controller with the time tracking routes of one kind of noteable. */
 export function timeTrackingController(routes: NoteableRoutes) {
   const { kind, a } = routes;
-  const noteable = routesBelow(routes);
+  const noteable = createNoteableRouteOptions(routes);
   const at = (tail: string) => ({ within: noteable.within, source: SOURCE, ...noteable.aliases(tail) });
   const path = (tail: string): string => `/${routes.path}/${tail}`;
   const mayTrack = ability(

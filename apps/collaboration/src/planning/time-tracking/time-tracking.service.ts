@@ -4,12 +4,12 @@ import type { SignedInViewer, Viewer } from '@rookery/kernel';
 import { Database, statement, Work } from '@rookery/persistence';
 import type { Tx } from '@rookery/persistence';
 import type { NoteableKind } from '../../base/noteables/noteable-kinds';
-import { perKindAndColumn } from '../../base/noteables/reader';
+import { cachePerNoteableKindAndColumn } from '../../base/noteables/reader';
 import type { NoteableReference } from '../../base/noteables/reader';
 import { NoteLimit } from '../../talk/notes/note-limit';
-import { readerValues } from '../../talk/notes/notes.queries';
+import { toNoteReaderParams } from '../../talk/notes/notes.queries';
 import type { ReaderParams } from '../../talk/notes/note-statement';
-import { namedVisibleSql, statementsName } from '../../talk/notes/notes.statements';
+import { isNamedNoteableVisibleSql, noteableStatementName } from '../../talk/notes/notes.statements';
 import { writeSystemNotes } from '../../talk/notes/system-notes';
 import { timeChanges } from './time-changes';
 import type { TimeChange, TrackedTimes } from './time-changes';
@@ -21,7 +21,7 @@ import { timeStatsShape } from './time-stats.shape';
  */
 @Injectable()
 export class TimeTrackingService {
-  private readonly statementsOf = perKindAndColumn(timeStatements);
+  private readonly statementsOf = cachePerNoteableKindAndColumn(timeStatements);
 
   constructor(
     private readonly database: Database,
@@ -32,7 +32,7 @@ export class TimeTrackingService {
   /** Errors: NotFound for the noteable. */
   async show(viewer: Viewer, on: NoteableReference): Promise<string> {
     const { show } = this.statementsOf(on);
-    const [row] = await this.database.run(show, readerValues(viewer, on));
+    const [row] = await this.database.run(show, toNoteReaderParams(viewer, on));
     if (!row) throw new NotFound(on.kind.resource);
     return row.json;
   }
@@ -76,7 +76,7 @@ export class TimeTrackingService {
     compute: (now: TrackedTimes) => TimeChange,
   ): Promise<{ readonly isChanged: boolean; readonly json: string }> {
     const { lock, write } = this.statementsOf(on);
-    const [now] = await tx.run(lock, readerValues(viewer, on));
+    const [now] = await tx.run(lock, toNoteReaderParams(viewer, on));
     if (!now) throw new NotFound(on.kind.resource);
     const change = compute({ estimate: now.estimate, spent: now.spent });
     if (change === null) return { isChanged: false, json: now.json };
@@ -98,9 +98,9 @@ type TimeParams = TrackedTimes & { readonly id: number; readonly at: Date };
 
 /** Creates the statements of one kind. */
 function timeStatements(kind: NoteableKind, by: NoteableReference['by']) {
-  const name = statementsName(kind, by, 'times');
+  const name = noteableStatementName(kind, by, 'times');
   const stats = timeStatsShape.toSql({}).sql;
-  const fromNamed = `from ${kind.table} i where ${namedVisibleSql(kind, by)}`;
+  const fromNamed = `from ${kind.table} i where ${isNamedNoteableVisibleSql(kind, by)}`;
   return {
     show: statement<ReaderParams, { json: string }>(`${name}_shown`, () => `select ${stats} as json ${fromNamed}`),
     // Locks the noteable, so that concurrent changes run one after another.

@@ -1,8 +1,8 @@
 import { Controller } from '@nestjs/common';
-import { created, Endpoint, JsonText, none, one, page } from '@rookery/api-v4';
+import { created, Endpoint, JsonText, noContent, one, page } from '@rookery/api-v4';
 import type { JsonPage } from '@rookery/api-v4';
 import type { SignedInViewer, Viewer } from '@rookery/kernel';
-import { routesBelow, IdentifyNoteable, nameClass } from '../../base/noteables/noteable-routes.dto';
+import { createNoteableRouteOptions, IdentifyNoteable, nameClass } from '../../base/noteables/noteable-routes.dto';
 import type { BelowCall, NoteableRoutes } from '../../base/noteables/noteable-routes.dto';
 import { CreateAward, CreateNoteAward, ListNoteAwards, IdentifyAward, IdentifyNoteAward } from './award-emoji.dto';
 import { AwardEmojiService } from './award-emoji.service';
@@ -21,7 +21,7 @@ export function awardEmojiController(routes: NoteableRoutes, on: AwardTarget) {
   const { kind, a } = routes;
   const isNote = on === 'note';
   const target = isNote ? `a note on ${a}` : a;
-  const noteable = routesBelow(routes);
+  const noteable = createNoteableRouteOptions(routes);
   const tail = isNote ? 'notes/:note_id/award_emoji' : 'award_emoji';
   const base = `/${routes.path}/${tail}`;
   const list = { source: SOURCE, within: noteable.within, ...noteable.aliases(tail) };
@@ -75,7 +75,7 @@ export function awardEmojiController(routes: NoteableRoutes, on: AwardTarget) {
       ...named,
       about: 'Removes an emoji.',
       may: noteable.may.write,
-      answers: none(),
+      answers: noContent(),
     })
     remove(call: WriteCall<IdentifyAward>): Promise<void> {
       return this.awards.remove(call.viewer, awarded(call), call.params.award_id);

@@ -6,9 +6,9 @@ import { Database, Work } from '@rookery/persistence';
 import type { SqlReader, Tx } from '@rookery/persistence';
 import { platformSettings } from '@rookery/platform';
 import type { SettingsOf } from '@rookery/platform';
-import { perKindAndColumn } from '../../base/noteables/reader';
+import { cachePerNoteableKindAndColumn } from '../../base/noteables/reader';
 import type { NoteableReference } from '../../base/noteables/reader';
-import { foundNote, readerValues } from '../notes/notes.queries';
+import { requireVisibleNote, toNoteReaderParams } from '../notes/notes.queries';
 import { AwardStatements } from './award-emoji.statements';
 import type { AwardedParams } from './award-emoji.statements';
 import { canonicalEmojiName } from './emoji-names';
@@ -30,15 +30,17 @@ export class AwardEmojiService {
     private readonly work: Work,
     @Inject(platformSettings.token) { externalUrl }: SettingsOf<typeof platformSettings>,
   ) {
-    const ofNoteables = perKindAndColumn((kind, by) => new AwardStatements(kind, by, 'noteable', externalUrl));
-    const ofNotes = perKindAndColumn((kind, by) => new AwardStatements(kind, by, 'note', externalUrl));
+    const ofNoteables = cachePerNoteableKindAndColumn(
+      (kind, by) => new AwardStatements(kind, by, 'noteable', externalUrl),
+    );
+    const ofNotes = cachePerNoteableKindAndColumn((kind, by) => new AwardStatements(kind, by, 'note', externalUrl));
     this.statementsOf = ({ on, noteId }) => (noteId === null ? ofNoteables(on) : ofNotes(on));
   }
 
   async list(viewer: Viewer, awardable: Awardable, page: PageRequest): Promise<JsonPage> {
     const statement = this.statementsOf(awardable).pageStatement(page, awardParams(viewer, awardable));
     const [row] = await this.database.run(statement);
-    return jsonPageOf(page, foundNote(row, awardable.on.kind));
+    return jsonPageOf(page, requireVisibleNote(row, awardable.on.kind));
   }
 
   async show(viewer: Viewer, awardable: Awardable, id: number): Promise<string> {
@@ -56,12 +58,12 @@ export class AwardEmojiService {
     const name = canonicalEmojiName(alias);
     const values = { ...awardParams(viewer, awardable), name: name ?? '' };
     if (name === undefined || on.parent.archived) {
-      foundNote((await this.selectAward(tx, viewer, awardable, 0))[0], on.kind);
+      requireVisibleNote((await this.selectAward(tx, viewer, awardable, 0))[0], on.kind);
       throw new NotFound(name === undefined ? 'Award Emoji Name is not a valid emoji name' : 'Award Emoji');
     }
     await this.lockAwardable(tx, viewer, awardable);
     const [row] = await tx.run(this.statementsOf(awardable).statement('create', values));
-    const created = foundNote(row, on.kind);
+    const created = requireVisibleNote(row, on.kind);
     if (created.json === null) {
       const isAllowed = !created.system && !(created.locked && !values.is_member);
       throw new NotFound(isAllowed ? 'Award Emoji Name has already been taken' : 'Award Emoji');
@@ -108,7 +110,7 @@ export class AwardEmojiService {
   }
 
   private async findAward(reads: SqlReader, viewer: Viewer, awardable: Awardable, id: number) {
-    const row = foundNote((await this.selectAward(reads, viewer, awardable, id))[0], awardable.on.kind);
+    const row = requireVisibleNote((await this.selectAward(reads, viewer, awardable, id))[0], awardable.on.kind);
     if (row.json === null) throw new NotFound();
     return { ...row, json: row.json };
   }
@@ -120,5 +122,5 @@ export class AwardEmojiService {
 
 /** Returns the parameters of all statements. */
 function awardParams(viewer: Viewer, { on, noteId }: Awardable): AwardedParams {
-  return { ...readerValues(viewer, on), note: noteId };
+  return { ...toNoteReaderParams(viewer, on), note: noteId };
 }

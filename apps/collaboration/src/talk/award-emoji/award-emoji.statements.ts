@@ -1,12 +1,12 @@
 import type { JsonPageRow, PageRequest } from '@rookery/kernel';
 import { isUsualPage, CachedStatements, ListQuery } from '@rookery/persistence';
 import type { Statement } from '@rookery/persistence';
-import { arraySql } from '../../base/noteables/json.shape';
+import { jsonArraySql } from '../../base/noteables/json.shape';
 import type { ShapeSql } from '../../base/noteables/json.shape';
 import type { NoteableKind } from '../../base/noteables/noteable-kinds';
 import { READER, READS_INTERNAL } from '../notes/note-statement';
 import type { ReaderParams } from '../notes/note-statement';
-import { namedVisibleSql, statementsName } from '../notes/notes.statements';
+import { isNamedNoteableVisibleSql, noteableStatementName } from '../notes/notes.statements';
 import { awardShape } from './award-emoji.shape';
 
 /** Parameters of all statements. `note` is null for the noteable itself. */
@@ -73,8 +73,8 @@ export class AwardStatements {
     private readonly on: AwardTarget,
     externalUrl: string,
   ) {
-    this.name = statementsName(kind, by, on === 'note' ? 'note_awards' : 'awards');
-    this.visible = namedVisibleSql(kind, by);
+    this.name = noteableStatementName(kind, by, on === 'note' ? 'note_awards' : 'awards');
+    this.visible = isNamedNoteableVisibleSql(kind, by);
     this.award = awardShape.toSql({ externalUrl });
     this.type = on === 'note' ? 'Note' : kind.type;
   }
@@ -93,7 +93,7 @@ export class AwardStatements {
         .where(`w.awardable_id = t.id and w.awardable_type = '${this.type}' and not t.hidden`)
         .orderBy([['w.id', 'asc']])
         .jsonSql(page, {
-          rows: (from, order) => arraySql(this.award, from, order),
+          rows: (from, order) => jsonArraySql(this.award, from, order),
           extraColumns: 't.id, t.hidden',
           from: `from ${this.targetSql()} t`,
         }),

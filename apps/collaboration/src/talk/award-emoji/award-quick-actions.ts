@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { NotFound } from '@rookery/kernel';
 import type { SignedInViewer } from '@rookery/kernel';
 import type { Tx } from '@rookery/persistence';
-import { executeEach } from '../mentions/quick-actions/action-set';
+import { executeCommandsInSavepoints } from '../mentions/quick-actions/action-set';
 import type { ActionResult } from '../mentions/quick-actions/action-set';
 import { parseArgument } from '../mentions/quick-actions/arguments';
 import { QuickActionsService } from '../mentions/quick-actions/quick-actions.service';
@@ -23,7 +23,7 @@ export class AwardQuickActions {
       plan:
         ({ viewer }, commands) =>
         (tx, on) =>
-          executeEach(tx, commands, ({ argument }) => this.addAward(tx, viewer, on, argument)),
+          executeCommandsInSavepoints(tx, commands, ({ argument }) => this.addAward(tx, viewer, on, argument)),
     });
   }
 

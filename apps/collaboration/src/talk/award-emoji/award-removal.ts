@@ -1,8 +1,8 @@
-import { attachedTo, DEPARTURE_CHUNK, prepareStatement } from '@rookery/persistence';
+import { declareAttachedTable, DEPARTURE_CHUNK, prepareStatement } from '@rookery/persistence';
 import type { NoteableKind, NoteableKinds } from '../../base/noteables/noteable-kinds';
 
 /** Removal of award emoji. Source: reference work-tracking 9.6. */
-export const attachedAwards = attachedTo<NoteableKinds>({
+export const attachedAwards = declareAttachedTable<NoteableKinds>({
   table: 'award_emoji',
   noteable: { type: 'noteable_type', id: 'noteable_id' },
   project: 'project_id',

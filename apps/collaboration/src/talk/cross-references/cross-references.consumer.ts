@@ -5,7 +5,7 @@ import { Consume } from '@rookery/messaging';
 import type { Delivered, EffectBatch } from '@rookery/messaging';
 import type { Tx } from '@rookery/persistence';
 import { groupedByKind, NoteableKinds } from '../../base/noteables/noteable-kinds';
-import { causedAt, authoredTextsIn, readSubjects } from '../../base/noteables/subjects';
+import { resolveEventCauseTime, authoredTextsIn, readSubjects } from '../../base/noteables/subjects';
 import { NoteSubjects } from '../notes/note-subjects';
 import { CrossReferences } from './cross-references';
 import type { ReferringText } from './cross-references';
@@ -65,5 +65,5 @@ function toReferringText(
   { authorId, text }: Pick<ReferringText, 'authorId' | 'text'>,
 ): ReferringText {
   const { noteable_type: type, noteable_id: id, written_at: at } = event.data;
-  return { about: { type, id }, authorId, text, at: causedAt(event, at) };
+  return { about: { type, id }, authorId, text, at: resolveEventCauseTime(event, at) };
 }

@@ -5,15 +5,15 @@ import type { Tx } from '@rookery/persistence';
 import { findReferences } from '../mentions/references';
 import type { Reference } from '../mentions/references';
 import {
-  accessSql,
+  parentAccessSql,
   NoteableKinds,
-  parentSql,
-  perKind,
+  parentIdColumnSql,
+  cachePerNoteableKind,
   projectIdSql,
-  readableSql,
+  canReadNoteableRowSql,
 } from '../../base/noteables/noteable-kinds';
 import type { NoteableKind } from '../../base/noteables/noteable-kinds';
-import { writeCrossReferences } from '../notes/cross-reference-notes';
+import { writeCrossReferenceNotes } from '../notes/cross-reference-notes';
 
 /** Commits of a push whose messages may contain references. */
 export interface ReferringCommits {
@@ -38,7 +38,7 @@ export interface ReferringText {
 }
 
 /** $1 ids. Selects each noteable's reference within its project or group, the reference from elsewhere, and the path. */
-const selectSources = perKind((kind) => {
+const selectSources = cachePerNoteableKind((kind) => {
   const reference = `'${kind.sigil}' || i.${kind.shownId}`;
   const short = kind.shownId === 'sha' ? 'i.sha' : reference;
   return prepareStatement(
@@ -57,19 +57,19 @@ const selectSources = perKind((kind) => {
  * $1 positions, $2 paths of namespaces, $3 paths of projects in them (null for noteables of groups), $4 numbers, $5 authors.
  * Selects the referenced noteables that exist and that the author may see.
  */
-const selectTargets = perKind((kind) => {
-  const access = accessSql(kind, { user: 'u.id', isAdmin: 'u.admin', isExternal: 'u.external' });
+const selectTargets = cachePerNoteableKind((kind) => {
+  const access = parentAccessSql(kind, { user: 'u.id', isAdmin: 'u.admin', isExternal: 'u.external' });
   const ofProject = `join directory_projects project on project.namespace_id = home.id and lower(project.path) = lower(r.path)
      join ${kind.table} i on i.project_id = project.id and i.iid = r.iid`;
   const ofGroup = `join ${kind.table} i on i.group_id = home.id and i.iid = r.iid`;
   return prepareStatement(
     `${kind.table}_referred_to`,
-    `select r.place, i.id, ${projectIdSql(kind)} as project_id, ${parentSql(kind)} as parent_id
+    `select r.place, i.id, ${projectIdSql(kind)} as project_id, ${parentIdColumnSql(kind)} as parent_id
      from unnest($1::integer[], $2::text[], $3::text[], $4::bigint[], $5::bigint[]) as r (place, namespace, path, iid, user_id)
      join directory_users u on u.id = r.user_id
      join directory_namespaces home on lower(home.full_path) = lower(r.namespace)
      ${kind.parent === 'project' ? ofProject : ofGroup}
-     cross join lateral ${access} a where ${readableSql(kind, 'a', 'u.id')}
+     cross join lateral ${access} a where ${canReadNoteableRowSql(kind, 'a', 'u.id')}
      order by r.place`,
   );
 });
@@ -196,7 +196,7 @@ export class CrossReferences {
         const text = one.describe(isHere);
         return text === null ? [] : [{ noteableId: id, projectId, actorId, text, from, at }];
       });
-      await writeCrossReferences(tx, kind, references);
+      await writeCrossReferenceNotes(tx, kind, references);
     }
   }
 

@@ -26,14 +26,14 @@ export const READ_LIMIT = 100_000;
 
 /** Returns the text blocks of a Markdown text. Omits code blocks and replaces code spans with a placeholder. */
 export function textBlocks(markdown: string): TextBlock[] {
-  const tokens = parser.parse(parsedPart(markdown), {});
+  const tokens = parser.parse(cutMarkdownToParseLimit(markdown), {});
   return tokens.flatMap((token, index) =>
     token.type === 'inline' ? [{ text: inlineText(token), isListItem: opensListItem(tokens, index) }] : [],
   );
 }
 
 /** Returns the part of a text that is parsed. The part has whole lines, unless the first line exceeds the limit. */
-export function parsedPart(markdown: string): string {
+export function cutMarkdownToParseLimit(markdown: string): string {
   if (markdown.length <= READ_LIMIT) return markdown;
   const end = markdown.lastIndexOf('\n', READ_LIMIT);
   return markdown.slice(0, end > 0 ? end : READ_LIMIT);
@@ -41,9 +41,9 @@ export function parsedPart(markdown: string): string {
 
 /**
  * Returns the numbers of the lines that are code, fenced or indented, counted from 0. `text` is the result of
- * `parsedPart`; a line ends in a line feed, a carriage return, or both.
+ * `cutMarkdownToParseLimit`; a line ends in a line feed, a carriage return, or both.
  */
-export function findCodeLines(text: string): ReadonlySet<number> {
+export function findMarkdownCodeLines(text: string): ReadonlySet<number> {
   const tokens: Token[] = [];
   parser.block.parse(text.replaceAll(/\r\n?/g, '\n'), parser, {}, tokens);
   const lines = new Set<number>();
@@ -59,10 +59,10 @@ export interface Fence {
   readonly content: string;
 }
 
-/** Returns the fenced code blocks of a text, also those in lists and quotations. Bounds: as `parsedPart`. */
+/** Returns the fenced code blocks of a text, also those in lists and quotations. Bounds: as `cutMarkdownToParseLimit`. */
 export function findFences(markdown: string): Fence[] {
   const tokens: Token[] = [];
-  parser.block.parse(parsedPart(markdown).replaceAll(/\r\n?/g, '\n'), parser, {}, tokens);
+  parser.block.parse(cutMarkdownToParseLimit(markdown).replaceAll(/\r\n?/g, '\n'), parser, {}, tokens);
   return tokens.flatMap(({ type, info, content }) => (type === 'fence' ? [{ info, content }] : []));
 }
 

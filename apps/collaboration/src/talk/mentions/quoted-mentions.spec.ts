@@ -1,5 +1,5 @@
 import { findMentions } from './mentions';
-import { quoteMentions } from './quoted-mentions';
+import { wrapMentionsInCode } from './quoted-mentions';
 
 test.each([
   ['no mention', 'no mention'],
@@ -10,7 +10,7 @@ test.each([
   ['an open ` @ada', 'an open ` `@ada`'],
   ['```\n@ada\n```\n@bob\r\nend', '```\n@ada\n```\n`@bob`\r\nend'],
 ])('quotes the mentions of %j', (given, expected) => {
-  const quoted = quoteMentions(given);
+  const quoted = wrapMentionsInCode(given);
   expect(findMentions(quoted).all).toEqual([]);
   expect([expected, expected.replaceAll('`@', '@')]).toContainEqual(quoted);
 });
@@ -23,12 +23,12 @@ test.each([
   '- `x\n  @ada` @bob',
   '`@a``@b`@c',
 ])('leaves no mention in %j', (given) => {
-  expect(findMentions(quoteMentions(given)).all).toEqual([]);
+  expect(findMentions(wrapMentionsInCode(given)).all).toEqual([]);
 });
 
 test('quotes a long text with many backticks in a moment', () => {
   const text = Array.from({ length: 40_000 }, (_, at) => `${'`'.repeat(at % 700)} @ada `).join('');
   const started = performance.now();
-  expect(findMentions(quoteMentions(text.slice(0, 1_000_000))).all).toEqual([]);
+  expect(findMentions(wrapMentionsInCode(text.slice(0, 1_000_000))).all).toEqual([]);
   expect(performance.now() - started).toBeLessThan(5000);
 });

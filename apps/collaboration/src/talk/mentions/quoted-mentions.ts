@@ -1,4 +1,4 @@
-import { findCodeLines, parsedPart } from './markdown-blocks';
+import { findMarkdownCodeLines, cutMarkdownToParseLimit } from './markdown-blocks';
 import { findMentions, MENTION } from './mentions';
 
 /** Invisible character. After an `@` it prevents a mention, because no username contains it. */
@@ -9,9 +9,9 @@ const LINE_END = /(\r\n|\r|\n)/;
  * Puts each mention of an imported text into a code span, because the names are those of another host. Mentions in code
  * stay. Source: reference identity-and-import 6.6.
  */
-export function quoteMentions(markdown: string): string {
+export function wrapMentionsInCode(markdown: string): string {
   if (findMentions(markdown).all.length === 0) return markdown;
-  const code = findCodeLines(parsedPart(markdown));
+  const code = findMarkdownCodeLines(cutMarkdownToParseLimit(markdown));
   const parts = markdown.split(LINE_END);
   const quoted = parts
     .map((part, at) => (at % 2 === 1 || code.has(at / 2) ? part : quoteMentionsInLine(part)))

@@ -1,5 +1,5 @@
 import { Inject, Injectable } from '@nestjs/common';
-import { groupLevelSql, isPlaceholderAccountSql } from '@rookery/directory';
+import { groupAccessLevelSql, isPlaceholderAccountSql } from '@rookery/directory';
 import { prepareStatement } from '@rookery/persistence';
 import type { Tx } from '@rookery/persistence';
 import { findMentions } from './mentions';
@@ -34,7 +34,7 @@ const isNoBotSql = (user: string): string =>
 /** Boolean SQL: may the user in the row `author` see the group? `group` is an alias of directory_namespaces. */
 const authorSeesGroupSql = (group: string): string =>
   `(${group}.visibility = 'public' or author.admin or (${group}.visibility = 'internal' and not author.external)
-     or ${groupLevelSql({ user: 'author.id', namespace: group })} >= 10)`;
+     or ${groupAccessLevelSql({ user: 'author.id', namespace: group })} >= 10)`;
 
 const users = prepareStatement(
   'audience_users',

@@ -2,7 +2,7 @@ import type { NoteableType } from '@rookery/contracts';
 import { prepareStatement } from '@rookery/persistence';
 import type { Tx } from '@rookery/persistence';
 import { lockNoteables } from '../../base/noteables/noteable-locks';
-import { perKind } from '../../base/noteables/noteable-kinds';
+import { cachePerNoteableKind } from '../../base/noteables/noteable-kinds';
 import type { NoteableKind } from '../../base/noteables/noteable-kinds';
 
 /** Reference from one noteable to another, to be recorded on the referenced one. */
@@ -20,7 +20,7 @@ export interface CrossReference {
 }
 
 /** Unique indexes prevent duplicate notes for the same pair of noteables, and for the same commit. */
-const insertReferenceNotes = perKind(({ table, type, writes }) =>
+const insertReferenceNotes = cachePerNoteableKind(({ table, type, writes }) =>
   prepareStatement(
     `${table}_write_references`,
     `with written as (
@@ -43,7 +43,7 @@ const insertReferenceNotes = perKind(({ table, type, writes }) =>
  * Writes system notes on noteables of one kind for the references to them. `importedFrom` is the kind of the upstream
  * host of imported references. Source: reference work-tracking 2.7.
  */
-export async function writeCrossReferences(
+export async function writeCrossReferenceNotes(
   tx: Tx,
   kind: NoteableKind,
   references: readonly CrossReference[],

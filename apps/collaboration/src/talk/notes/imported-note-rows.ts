@@ -1,6 +1,6 @@
 import { statement } from '@rookery/persistence';
 import type { Tx } from '@rookery/persistence';
-import { perKind } from '../../base/noteables/noteable-kinds';
+import { cachePerNoteableKind } from '../../base/noteables/noteable-kinds';
 import type { NoteableKind } from '../../base/noteables/noteable-kinds';
 
 type NoteableTable = Pick<NoteableKind, 'type' | 'table' | 'writes'>;
@@ -38,7 +38,7 @@ export interface ImportedSystemNote {
 }
 
 /** Locks noteables and returns the numbers of their comments. */
-const lockForImport = perKind(({ table }: NoteableTable) =>
+const lockForImport = cachePerNoteableKind(({ table }: NoteableTable) =>
   statement<{ ids: readonly number[] }, { id: number; comments: number; changes: number }>(
     `${table}_lock_for_notes`,
     `select i.id, i.public_notes_count + i.internal_notes_count as comments,
@@ -51,7 +51,7 @@ const RESERVE = statement<{ count: number }, { id: number }>(
   'notes_reserve_ids',
   `select nextval(pg_get_serial_sequence('notes', 'id')) as id from generate_series(1, :count::integer)`,
 );
-const insertNotes = perKind(({ table, type, writes }: NoteableTable) =>
+const insertNotes = cachePerNoteableKind(({ table, type, writes }: NoteableTable) =>
   statement<{ project: number; source: string; rows: string }, never>(
     `notes_import_${table}`,
     `with given as materialized (
@@ -69,7 +69,7 @@ const insertNotes = perKind(({ table, type, writes }: NoteableTable) =>
   ),
 );
 
-const insertSystemNotes = perKind(({ table, type, writes }: NoteableTable) =>
+const insertSystemNotes = cachePerNoteableKind(({ table, type, writes }: NoteableTable) =>
   statement<{ project: number; source: string; rows: string }, never>(
     `system_notes_import_${table}`,
     `with given as materialized (
@@ -89,7 +89,7 @@ const insertSystemNotes = perKind(({ table, type, writes }: NoteableTable) =>
 const MOST_CHANGES = 5000;
 
 /** Numbers of comments, and of notes about changes, that locked noteables can still take. */
-export class NoteRoom {
+export class NoteCapacity {
   private constructor(
     private readonly noun: string,
     private readonly left: Map<number, number>,
@@ -101,11 +101,11 @@ export class NoteRoom {
     tx: Tx,
     { kind, on, mostComments }: NotesImport,
     ids: readonly number[],
-  ): Promise<NoteRoom> {
+  ): Promise<NoteCapacity> {
     const rows = await tx.run(lockForImport(kind), { ids });
     const left = new Map(rows.map(({ id, comments }) => [id, mostComments - comments]));
     const changesLeft = new Map(rows.map(({ id, changes }) => [id, MOST_CHANGES - changes]));
-    return new NoteRoom(on.replace('_', ' '), left, changesLeft);
+    return new NoteCapacity(on.replace('_', ' '), left, changesLeft);
   }
 
   /** Counts one comment. Returns the reason if the noteable is missing or at its limit, and null otherwise. */

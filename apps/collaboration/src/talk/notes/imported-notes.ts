@@ -1,12 +1,17 @@
 import type { ImportedObject, UnimportedObject } from '@rookery/contracts';
 import { Invalid } from '@rookery/kernel';
 import type { Tx } from '@rookery/persistence';
-import { addImported, checkEach, findImported, newObjects } from '../../base/imported-objects/imported-objects';
+import {
+  addImportedObjects,
+  checkImportObjects,
+  findImportedObjectIds,
+  omitAlreadyImportedObjects,
+} from '../../base/imported-objects/imported-objects';
 import type { CheckedObject } from '../../base/imported-objects/imported-objects';
-import { quoteMentions } from '../mentions/quoted-mentions';
-import { insertImportedNotes, NoteRoom, reserveNoteIds } from './imported-note-rows';
+import { wrapMentionsInCode } from '../mentions/quoted-mentions';
+import { insertImportedNotes, NoteCapacity, reserveNoteIds } from './imported-note-rows';
 import type { NotesImport } from './imported-note-rows';
-import { isWritableBody } from './note.entity';
+import { isValidNoteBody } from './note.entity';
 
 type ImportedNote = ImportedObject<'note'>;
 
@@ -23,14 +28,14 @@ export async function importNotes(
   const { on, projectId } = notesImport;
   const of = { project: projectId, kind: 'note' } as const;
   const own = objects.flatMap((object, index) => (noteableField(object) === on ? [{ object, index }] : []));
-  const { valid, failed } = checkEach(
+  const { valid, failed } = checkImportObjects(
     own.map(({ object }) => object),
-    (given) => ({ ...given, body: importedBody(given.body) }),
+    (given) => ({ ...given, body: toImportedNoteBody(given.body) }),
   );
-  const found = inOrder(await newObjects(tx, of, valid, ({ id }) => id));
+  const found = sortImportedNotesByTime(await omitAlreadyImportedObjects(tx, of, valid, ({ id }) => id));
   const numbers = found.map(({ object }) => object[on] ?? 0);
-  const noteables = await findImported(tx, { project: projectId, kind: on }, numbers);
-  const room = await NoteRoom.lockNoteables(tx, notesImport, [...noteables.values()]);
+  const noteables = await findImportedObjectIds(tx, { project: projectId, kind: on }, numbers);
+  const room = await NoteCapacity.lockNoteables(tx, notesImport, [...noteables.values()]);
   const problems: UnimportedObject[] = [];
   const notes = found.flatMap(({ index, object }) => {
     const noteable_id = noteables.get(object[on] ?? 0);
@@ -42,7 +47,7 @@ export async function importNotes(
   const ids = await reserveNoteIds(tx, notes.length);
   const rows = notes.map((note, at) => ({ ...note, id: ids[at]! }));
   await insertImportedNotes(tx, notesImport, rows);
-  await addImported(
+  await addImportedObjects(
     tx,
     of,
     rows.map(({ id }, at) => ({ upstreamId: notes[at]!.id, id })),
@@ -51,14 +56,14 @@ export async function importNotes(
 }
 
 /** Returns the text of an imported note. Errors: Invalid. */
-export function importedBody(text: string): string {
-  const body = quoteMentions(text);
-  if (!isWritableBody(body)) throw new Invalid({ text: ['is blank or too long'] });
+export function toImportedNoteBody(text: string): string {
+  const body = wrapMentionsInCode(text);
+  if (!isValidNoteBody(body)) throw new Invalid({ text: ['is blank or too long'] });
   return body;
 }
 
 /** Orders by time and upstream id, so that local ids have the order of the conversation. */
-export function inOrder<T extends { readonly id: number; readonly created_at: string }>(
+export function sortImportedNotesByTime<T extends { readonly id: number; readonly created_at: string }>(
   notes: readonly CheckedObject<T>[],
 ): readonly CheckedObject<T>[] {
   return [...notes].sort(

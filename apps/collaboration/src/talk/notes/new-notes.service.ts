@@ -6,7 +6,7 @@ import type { Tx } from '@rookery/persistence';
 import { QuickActionsService } from '../mentions/quick-actions/quick-actions.service';
 import type { NoteableWithParent } from '../../base/noteables/planning.policy';
 import { DiscussionsService } from './discussions/discussions.service';
-import { newBody } from './note.entity';
+import { validateNewNoteBody } from './note.entity';
 import { NoteLimit } from './note-limit';
 import { NotesService } from './notes.service';
 import type { NewNote } from './notes.service';
@@ -77,7 +77,7 @@ export class NewNotesService {
   /** Does the same for `createNote`. The caller runs `finish` after the transaction. */
   async prepareOpen(viewer: SignedInViewer, on: NoteableWithParent, newNote: NewNote): Promise<PreparedNote> {
     const review = newNote.place ? this.notes.reviews.findReview(on) : null;
-    const placed = await review?.open(viewer, on, { ...newNote.place!, body: newBody(newNote.body) });
+    const placed = await review?.open(viewer, on, { ...newNote.place!, body: validateNewNoteBody(newNote.body) });
     const write: NoteWriter['write'] = (tx, stripped, isAlone) =>
       this.discussions.create(tx, viewer, on, stripped, isAlone);
     return this.prepareNote(viewer, on, { ...newNote, ...placed }, { write });
@@ -114,7 +114,7 @@ export class NewNotesService {
     newNote: NewNote,
     writer: NoteWriter,
   ): Promise<PreparedNote> {
-    const { commands, rest: body } = this.actions.readCommands(on.kind, newBody(newNote.body));
+    const { commands, rest: body } = this.actions.readCommands(on.kind, validateNewNoteBody(newNote.body));
     const stripped = { ...newNote, body };
     if (commands.length === 0)
       return { write: async (tx, isAlone = false) => ({ json: await writer.write(tx, stripped, isAlone) }) };

@@ -73,7 +73,7 @@ export interface Weight {
  * Measures the notes that a copy of a noteable would copy. Errors: Refused when they are too large. Source: reference
  * work-tracking 9.1.
  */
-export async function measureNotes(
+export async function measureNotesToCopy(
   tx: Tx,
   { type }: Pick<NoteableKind, 'type'>,
   o: { readonly from: number; readonly withInternal: boolean },
@@ -85,13 +85,13 @@ export async function measureNotes(
 }
 
 /** Number of notes that a copy counts as in the limit per minute. Source: reference work-tracking 2.5. */
-export function countCopiedNotes({ bytes, rows }: Weight): number {
+export function noteLimitCostOfCopy({ bytes, rows }: Weight): number {
   return Math.max(1, Math.ceil((bytes + rows * ROW_BYTES) / COUNTED_BYTES));
 }
 
 /**
  * Copies the notes of a noteable to another of the same kind, with their authors, threads and times. Publishes no event,
- * because the notes are not new. The caller has checked their size with `measureNotes`. Source: reference work-tracking 9.1.
+ * because the notes are not new. The caller has checked their size with `measureNotesToCopy`. Source: reference work-tracking 9.1.
  */
 export async function copyNotes(
   tx: Tx,

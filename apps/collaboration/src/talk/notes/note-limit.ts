@@ -12,7 +12,7 @@ import type { NotesSettings } from './notes.config';
  * Statement that adds `more` notes to the user's window of one minute, which begins with its first note. Returns no row
  * if they exceed the limit `most`. All arguments are SQL; with `from`, it counts only if that has a row.
  */
-export const countNotesSql = (user: string, most: string, { more = '1', from = '' } = {}): string =>
+export const addToNoteLimitSql = (user: string, most: string, { more = '1', from = '' } = {}): string =>
   `insert into note_creations as c (user_id, window_started_at, notes_count) select ${user}::bigint, now(), ${more} ${from}
       on conflict (user_id) do update set
         notes_count = case when c.window_started_at > now() - interval '1 minute' then c.notes_count + ${more} else ${more} end,
@@ -23,7 +23,7 @@ export const countNotesSql = (user: string, most: string, { more = '1', from = '
         ceil(extract(epoch from c.window_started_at + interval '1 minute' - now()))::integer as seconds`;
 
 /** Boolean SQL: would `more` notes exceed the limit? It counts nothing. */
-export const isLimitFullSql = (user: string, most: string, more = '1'): string =>
+export const wouldExceedNoteLimitSql = (user: string, most: string, more = '1'): string =>
   `exists (select 1 from note_creations c where c.user_id = ${user}
       and c.window_started_at > now() - interval '1 minute' and c.notes_count + ${more} > ${most}::integer)`;
 
@@ -41,7 +41,7 @@ interface NoteLimitParams {
 
 const incrementNoteCount = statement<NoteLimitParams, CountedRow>(
   'note_limit_count',
-  countNotesSql(':spender', ':most', { more: ':more::integer' }),
+  addToNoteLimitSql(':spender', ':most', { more: ':more::integer' }),
 );
 const selectWaitSeconds = statement<{ spender: number }, { seconds: number }>(
   'note_limit_wait',
@@ -50,13 +50,13 @@ const selectWaitSeconds = statement<{ spender: number }, { seconds: number }>(
 );
 
 /** Returns the user whose limit a note counts in: a bot's creator, because the number of bots is unlimited. */
-export function countedUserOf(viewer: SignedInViewer): number {
+export function noteLimitUserId(viewer: SignedInViewer): number {
   return viewer.creatorId ?? viewer.userId;
 }
 
 const selectIfFull = statement<NoteLimitParams, never>(
   'note_limit_full',
-  `select 1 where ${isLimitFullSql(':spender::bigint', ':most', ':more::integer')}`,
+  `select 1 where ${wouldExceedNoteLimitSql(':spender::bigint', ':most', ':more::integer')}`,
 );
 
 /** Number of added or removed labels in one request that counts as one note; fewer count as none. */
@@ -96,7 +96,7 @@ export class NoteLimit {
 
   /** Error for a user who reached the limit, with the remaining time. */
   async findExceeded(tx: Tx, viewer: SignedInViewer): Promise<TooManyRequests> {
-    const [left] = await tx.run(selectWaitSeconds, { spender: countedUserOf(viewer) });
+    const [left] = await tx.run(selectWaitSeconds, { spender: noteLimitUserId(viewer) });
     return this.createLimitError(left?.seconds);
   }
 
@@ -135,7 +135,7 @@ export class NoteLimit {
   async begin(tx: Tx, viewer: SignedInViewer, notes = 1): Promise<void> {
     this.countNotes(tx, viewer, notes);
     if (!this.isLimited(viewer)) return;
-    const values = { spender: countedUserOf(viewer), most: this.perMinute, more: Math.min(notes, this.perMinute) };
+    const values = { spender: noteLimitUserId(viewer), most: this.perMinute, more: Math.min(notes, this.perMinute) };
     if ((await tx.run(selectIfFull, values)).length > 0) throw await this.findExceeded(tx, viewer);
   }
 
@@ -164,7 +164,11 @@ export class NoteLimit {
     const more = Math.min(noteCount, this.perMinute) - before;
     if (more <= 0) return;
     this.counted.set(tx, before + more);
-    const [counted] = await tx.run(incrementNoteCount, { spender: countedUserOf(viewer), most: this.perMinute, more });
+    const [counted] = await tx.run(incrementNoteCount, {
+      spender: noteLimitUserId(viewer),
+      most: this.perMinute,
+      more,
+    });
     if (!counted) throw await this.findExceeded(tx, viewer);
     this.reportExceeded(counted);
   }

@@ -1,22 +1,22 @@
 import { noteDeleted } from '@rookery/contracts';
-import { attachedTo, prepareStatement, REMOVAL_CHUNK, runInChunks } from '@rookery/persistence';
+import { declareAttachedTable, prepareStatement, REMOVAL_CHUNK, runInChunks } from '@rookery/persistence';
 import type { RowOf, Tx } from '@rookery/persistence';
 import { lockNoteables } from '../../base/noteables/noteable-locks';
-import { groupedByKind, perKind } from '../../base/noteables/noteable-kinds';
+import { groupedByKind, cachePerNoteableKind } from '../../base/noteables/noteable-kinds';
 import type { NoteableKind, NoteableKinds } from '../../base/noteables/noteable-kinds';
-import { dropPlacesSql, promoteNextHeadSql } from './discussions/threads-sql';
+import { deleteEmptyThreadPositionsSql, promoteNextDiscussionHeadSql } from './discussions/threads-sql';
 import type { Note } from './note.entity';
 
 /** Maximum number of notes that one transaction removes with events and counters. */
 const ANNOUNCED_COUNT = 500;
 
-const deleteNotesOfNoteables = perKind(({ table, type }) =>
+const deleteNotesOfNoteables = cachePerNoteableKind(({ table, type }) =>
   prepareStatement(
     `notes_remove_of_${table}`,
     `delete from notes where noteable_id = any($1::bigint[]) and noteable_type = '${type}'`,
   ),
 );
-const deleteNotesOfProjects = perKind(({ table, type }) =>
+const deleteNotesOfProjects = cachePerNoteableKind(({ table, type }) =>
   prepareStatement(
     `notes_remove_of_projects_${table}`,
     `delete from notes where id in (
@@ -25,7 +25,7 @@ const deleteNotesOfProjects = perKind(({ table, type }) =>
      returning 1`,
   ),
 );
-const deleteNotesBelowAuthored = perKind(({ table, type }) =>
+const deleteNotesBelowAuthored = cachePerNoteableKind(({ table, type }) =>
   prepareStatement(
     `notes_remove_below_${table}_of`,
     `delete from notes where id = any(array(
@@ -35,7 +35,7 @@ const deleteNotesBelowAuthored = perKind(({ table, type }) =>
 );
 /** Places of diff threads. Each kind of parent has the same statement with another condition on the noteable `i`. */
 const declarePlaceRemoval = (scopeName: string, condition: string) =>
-  perKind(({ table, type }) =>
+  cachePerNoteableKind(({ table, type }) =>
     prepareStatement(
       `note_positions_remove_of_${scopeName}_${table}`,
       `delete from note_positions p using ${table} i
@@ -51,13 +51,13 @@ const selectByAuthor = prepareStatement(
   'notes_written_by',
   `select n.id, n.noteable_id, n.noteable_type from notes n where n.author_id = $1::bigint limit ${ANNOUNCED_COUNT}`,
 );
-const deleteNotesAndCount = perKind(({ abilities, table, writes, shownId, parent }) =>
+const deleteNotesAndCount = cachePerNoteableKind(({ abilities, table, writes, shownId, parent }) =>
   prepareStatement(
     `notes_remove_and_count_${table}`,
     `with gone as (
        delete from notes where id = any($1::bigint[])
        returning id, noteable_type, noteable_id, project_id, author_id, internal, system, thread_id, is_reply
-     ), ${promoteNextHeadSql('gone')}${dropPlacesSql({ abilities }, 'gone')}, counted as (
+     ), ${promoteNextDiscussionHeadSql('gone')}${deleteEmptyThreadPositionsSql({ abilities }, 'gone')}, counted as (
        select noteable_id, count(*) filter (where system) as system, count(*) filter (where internal) as internal,
          count(*) filter (where not system and not internal) as public
        from gone group by noteable_id
@@ -73,7 +73,7 @@ const deleteNotesAndCount = perKind(({ abilities, table, writes, shownId, parent
 );
 
 /** Removes all notes of noteables that the same transaction removes; updates no counter and publishes no event. */
-export async function removeNotesOf(tx: Tx, kind: NoteableKind, ids: readonly number[]): Promise<void> {
+export async function removeNotesOfNoteables(tx: Tx, kind: NoteableKind, ids: readonly number[]): Promise<void> {
   if (hasDiffPlaces(kind)) await tx.prepared(removePlacesOfNoteables(kind), [ids]);
   await tx.prepared(deleteNotesOfNoteables(kind), [ids]);
 }
@@ -85,13 +85,17 @@ export async function removeNotesOfProjects(tx: Tx, kind: NoteableKind, projectI
 }
 
 /** Removes one chunk of the notes on noteables that a user wrote. Returns true when none is left. */
-export async function removeNotesBelow(tx: Tx, kind: NoteableKind, authorId: number): Promise<boolean> {
+export async function removeNotesChunkOnAuthoredNoteables(
+  tx: Tx,
+  kind: NoteableKind,
+  authorId: number,
+): Promise<boolean> {
   if (hasDiffPlaces(kind)) await tx.prepared(removePlacesBelowAuthored(kind), [authorId]);
   return (await tx.prepared(deleteNotesBelowAuthored(kind), [authorId])).length < REMOVAL_CHUNK;
 }
 
 /** Removes one chunk of a user's notes, with counters and events. Returns true when none is left. */
-export async function removeNotesBy(tx: Tx, kinds: NoteableKinds, authorId: number): Promise<boolean> {
+export async function removeNotesChunkByAuthor(tx: Tx, kinds: NoteableKinds, authorId: number): Promise<boolean> {
   const found = await tx.prepared<RowOf<Note, 'id' | 'noteableId' | 'noteableType'>>(selectByAuthor, [authorId]);
   for (const [kind, notes] of groupedByKind(kinds, found, (note) => note.noteable_type)) {
     // Noteables are locked before their notes, as in every change of notes.
@@ -105,12 +109,12 @@ export async function removeNotesBy(tx: Tx, kinds: NoteableKinds, authorId: numb
 type DeletedNote = Parameters<typeof noteDeleted.of>[0]['data'];
 
 /** Removal of notes. */
-export const attachedNotes = attachedTo({
+export const attachedNotes = declareAttachedTable({
   table: 'notes',
   noteable: {
     type: 'noteable_type',
     id: 'noteable_id',
-    because: 'notes are removed in the transaction of their noteable (`removeNotesOf`)',
+    because: 'notes are removed in the transaction of their noteable (`removeNotesOfNoteables`)',
   },
   project: {
     column: 'project_id',
@@ -121,7 +125,7 @@ export const attachedNotes = attachedTo({
     {
       column: 'author_id',
       onRemoval: 'ghost',
-      because: 'with hard_delete each note is counted and announced (`removeNotesBy`)',
+      because: 'with hard_delete each note is counted and announced (`removeNotesChunkByAuthor`)',
     },
   ],
   stays: {
@@ -132,17 +136,17 @@ export const attachedNotes = attachedTo({
   },
 });
 /** Suggestions go with their note by a foreign key. */
-export const attachedNotePositions = attachedTo({
+export const attachedNotePositions = declareAttachedTable({
   table: 'note_positions',
   key: 'thread_id',
   noteable: {
     type: 'noteable_type',
     id: 'noteable_id',
-    because: 'places of threads are removed with the notes of their noteable (`removeNotesOf`)',
+    because: 'places of threads are removed with the notes of their noteable (`removeNotesOfNoteables`)',
   },
   stays: { thread_id: 'is the key, and names the note that started the thread', commit_id: 'names a commit of git' },
 });
-export const attachedNoteCreations = attachedTo({
+export const attachedNoteCreations = declareAttachedTable({
   table: 'note_creations',
   key: 'user_id',
   users: [{ column: 'user_id', onRemoval: 'delete' }],

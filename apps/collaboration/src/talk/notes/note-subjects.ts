@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { prepareStatement } from '@rookery/persistence';
 import type { PreparedStatement, RowOf, Tx } from '@rookery/persistence';
-import { NoteableKinds, projectIdSql, subjectSql } from '../../base/noteables/noteable-kinds';
+import { NoteableKinds, projectIdSql, noteableOfAnyKindSql } from '../../base/noteables/noteable-kinds';
 import type { findActorId, AuthoredText } from '../../base/noteables/subjects';
 import type { Note } from './note.entity';
 import { IS_DIFF_NOTE } from './note.shape';
@@ -33,7 +33,7 @@ export class NoteSubjects {
     this.statement = prepareStatement(
       'notes_subjects',
       `select n.id as note_id, n.body, n.author_id, coalesce(n.edited_by_id, n.author_id) as said_by_id, i.project_id, n.noteable_type, i.id as noteable_id, n.created_at, n.thread_id, ${IS_DIFF_NOTE} as is_diff
-       from notes n join lateral ${subjectSql(kinds.all, on, (kind) => `i.id, ${projectIdSql(kind)} as project_id`)} i on true
+       from notes n join lateral ${noteableOfAnyKindSql(kinds.all, on, (kind) => `i.id, ${projectIdSql(kind)} as project_id`)} i on true
        where n.id = any($1::bigint[]) and not n.system
        order by n.id for key share of n`,
     );

@@ -72,19 +72,19 @@ export class NoteCreation {
  * Validates and returns the text of a new note.
  * Errors: Refused, with the API's message, when blank or too long. Source: reference work-tracking 2.1.
  */
-export function newBody(text: string): string {
+export function validateNewNoteBody(text: string): string {
   const [problem] = text.trim() === '' ? ["can't be blank"] : lengthProblems(text, MAX_BODY_LENGTH);
   if (problem !== undefined) throw new Refused(`Note {:note=>["${problem}"]}`);
   return text;
 }
 
 /** Checks whether a text can be the text of a note. */
-export function isWritableBody(text: string): boolean {
+export function isValidNoteBody(text: string): boolean {
   return text.trim() !== '' && lengthProblems(text, MAX_BODY_LENGTH).length === 0;
 }
 
 /** Validates and returns the text of an edited note. Errors: InvalidParameters when blank, Invalid when too long. */
-export function editedBody(text: string): string {
+export function validateEditedNoteBody(text: string): string {
   if (text.trim() === '') throw new InvalidParameters(['body is empty']);
   const note = lengthProblems(text, MAX_BODY_LENGTH);
   if (note.length > 0) throw new Invalid({ note });

@@ -1,6 +1,6 @@
 import type { SignedInViewer } from '@rookery/kernel';
 import { ACCESS_LEVELS } from '@rookery/kernel';
-import { createReader } from '../../base/noteables/reader';
+import { createNoteableReader } from '../../base/noteables/reader';
 import type { ParentFacts } from '../../base/noteables/reader';
 
 interface SubjectNote {
@@ -15,7 +15,7 @@ interface SubjectNote {
 export const notePolicy = {
   /** Archived projects take no notes; internal notes may be written by users who may read them. */
   mayCreate(viewer: SignedInViewer, parent: ParentFacts, isInternal: boolean): boolean {
-    const reader = createReader(viewer, parent);
+    const reader = createNoteableReader(viewer, parent);
     return !parent.archived && (!isInternal || reader.readsInternal);
   },
 
@@ -26,7 +26,7 @@ export const notePolicy = {
 
   /** Only members may write while the discussion is locked. */
   mayCreateLocked(viewer: SignedInViewer, parent: ParentFacts): boolean {
-    return createReader(viewer, parent).isMember;
+    return createNoteableReader(viewer, parent).isMember;
   },
 
   /**
@@ -34,14 +34,14 @@ export const notePolicy = {
    * while the discussion is locked.
    */
   mayResolve(viewer: SignedInViewer, parent: ParentFacts, people: readonly number[], isLocked: boolean): boolean {
-    if (parent.archived || (isLocked && !createReader(viewer, parent).isMember)) return false;
+    if (parent.archived || (isLocked && !createNoteableReader(viewer, parent).isMember)) return false;
     return viewer.isAdmin || parent.level >= ACCESS_LEVELS.developer || people.includes(viewer.userId);
   },
 
   /** The author or a maintainer; only members while the discussion is locked. System notes cannot be edited. */
   mayEdit(viewer: SignedInViewer, parent: ParentFacts, note: SubjectNote, isLocked: boolean): boolean {
     if (note.system || parent.archived) return false;
-    if (isLocked && !createReader(viewer, parent).isMember) return false;
+    if (isLocked && !createNoteableReader(viewer, parent).isMember) return false;
     return viewer.isAdmin || note.authorId === viewer.userId || parent.level >= ACCESS_LEVELS.maintainer;
   },
 };

@@ -1,9 +1,9 @@
 import { choice, int, nullable, object, text } from '@rookery/api-v4';
 import { NOTEABLE_TYPES } from '@rookery/contracts';
 import type { NoteableType } from '@rookery/contracts';
-import { json, jsonShape, textsSql } from '../../base/noteables/json.shape';
+import { json, jsonShape, jsonTextsSql } from '../../base/noteables/json.shape';
 import type { JsonShape } from '../../base/noteables/json.shape';
-import { seesSql } from '../../base/noteables/noteable-kinds';
+import { canReadNoteableByIdSql } from '../../base/noteables/noteable-kinds';
 import type { NoteableKind } from '../../base/noteables/noteable-kinds';
 import { noteAuthorShape, personShape } from '../../base/noteables/person.shape';
 import { commandChanges } from './command-changes.presenter';
@@ -36,7 +36,7 @@ export function noteableIdSql({ shownId }: Pick<NoteableKind, 'shownId'>): strin
 }
 
 /** Like `noteableIdSql`, for rows of several kinds. `type` is an SQL expression for the kind of the row. */
-export function noteableIdAmongSql(kinds: readonly NoteableKind[], type: string): string {
+export function noteableIdOfAnyKindSql(kinds: readonly NoteableKind[], type: string): string {
   const without = kinds.filter(({ shownId }) => shownId === 'sha').map((kind) => `'${kind.type}'`);
   return without.length === 0
     ? 'n.noteable_id'
@@ -44,13 +44,13 @@ export function noteableIdAmongSql(kinds: readonly NoteableKind[], type: string)
 }
 
 /** Boolean SQL: true for notes in threads if the kind has threads. Only diff threads have system notes. */
-export function resolvableSql({ abilities }: Pick<NoteableKind, 'abilities'>): string {
+export function isResolvableNoteSql({ abilities }: Pick<NoteableKind, 'abilities'>): string {
   if (!abilities.includes('threads')) return 'false';
   return abilities.includes('diff-threads') ? '(n.thread_id is not null and not n.system)' : 'n.thread_id is not null';
 }
 
-/** Like `resolvableSql`, for rows of several kinds. `type` is an SQL expression for the kind of the row. */
-export function resolvableAmongSql(kinds: readonly NoteableKind[], type: string): string {
+/** Like `isResolvableNoteSql`, for rows of several kinds. `type` is an SQL expression for the kind of the row. */
+export function isResolvableNoteOfAnyKindSql(kinds: readonly NoteableKind[], type: string): string {
   const able = kinds.filter((kind) => kind.abilities.includes('threads')).map((kind) => `'${kind.type}'`);
   return able.length === 0 ? 'false' : `(n.thread_id is not null and ${type} in (${able.join(', ')}))`;
 }
@@ -72,12 +72,16 @@ export const HIDDEN_REFERENCE = 'something that you may not see';
 /**
  * Boolean SQL: may the reader see the target of note `n`, in any project? `viewer` and `isAdmin` are SQL expressions.
  */
-export function seesReferencedSql(
+export function canReadReferencedNoteableSql(
   kinds: readonly NoteableKind[],
   { viewer, isAdmin }: Pick<NoteSql, 'viewer' | 'isAdmin'>,
 ): string {
   const isExternal = `(select coalesce(bool_or(e.external), true) from directory_users e where e.id = ${viewer})`;
-  return seesSql(kinds, { type: 'n.referenced_type', id: 'n.referenced_id' }, { user: viewer, isAdmin, isExternal });
+  return canReadNoteableByIdSql(
+    kinds,
+    { type: 'n.referenced_type', id: 'n.referenced_id' },
+    { user: viewer, isAdmin, isExternal },
+  );
 }
 
 /** Boolean SQL: is the note `n` in a diff thread? */
@@ -170,7 +174,7 @@ const diffNoteShape = noteShape.extend<NoteSql>('DiffNote').fields(
       json.list(suggestionShape),
       (sql) => {
         const from = `from suggestions s join note_positions p on p.thread_id = n.thread_id where s.note_id = n.id`;
-        return textsSql(suggestionShape, { of: sql, from }, 's.relative_order, s.id');
+        return jsonTextsSql(suggestionShape, { of: sql, from }, 's.relative_order, s.id');
       },
     ],
   },

@@ -5,14 +5,14 @@ import {
   created,
   Endpoint,
   JsonText,
-  none,
+  noContent,
   one,
   withAlternative,
   page,
 } from '@rookery/api-v4';
 import type { JsonPage, AlternativeAnswer } from '@rookery/api-v4';
 import type { SignedInViewer } from '@rookery/kernel';
-import { routesBelow, nameClass } from '../../base/noteables/noteable-routes.dto';
+import { createNoteableRouteOptions, nameClass } from '../../base/noteables/noteable-routes.dto';
 import type { BelowCall, NoteableRoutes } from '../../base/noteables/noteable-routes.dto';
 import { NewNotesService } from './new-notes.service';
 import { notePolicy } from './note.policy';
@@ -25,7 +25,7 @@ import {
   IdentifyNote,
   UpdateNote,
   wantsInternal,
-  withoutEffectIn,
+  createIgnoredNoteParamsRule,
 } from './notes.dto';
 import { NotesQueries } from './notes.queries';
 import { NotesService } from './notes.service';
@@ -40,7 +40,7 @@ type NoteCall<P> = BelowCall<P, SignedInViewer>;
 export function notesController(routes: NoteableRoutes) {
   const { kind, a, notesSource } = routes;
   const note = noteShapeOf(kind).presenter;
-  const noteable = routesBelow(routes);
+  const noteable = createNoteableRouteOptions(routes);
   const base = `/${routes.path}/notes`;
   const list = { within: noteable.within, ...noteable.aliases('notes') };
   const single = { within: noteable.within, ...noteable.aliases('notes/:note_id') };
@@ -89,7 +89,7 @@ export function notesController(routes: NoteableRoutes) {
         { signedIn: true },
       ),
       params: noteable.params(CreateNote),
-      withoutEffect: withoutEffectIn(kind),
+      withoutEffect: createIgnoredNoteParamsRule(kind),
       answers: withAlternative(created(note), 202, commandsOnly),
       fails: [429],
       bodyLimit: NOTE_BODY_LIMIT,
@@ -123,7 +123,7 @@ export function notesController(routes: NoteableRoutes) {
       source: `${notesSource}; reference work-tracking 0.14, 2.3`,
       may: noteable.may.write,
       params: noteable.params(IdentifyNote),
-      answers: none(),
+      answers: noContent(),
       fails: [412],
     })
     remove(call: NoteCall<IdentifyNote>): Promise<void> {

@@ -59,7 +59,7 @@ export function wantsInternal(
 }
 
 /** Returns the rule that names the parameters without an effect in a new note on a kind, for a caller. */
-export function withoutEffectIn(kind: NoteableKind) {
+export function createIgnoredNoteParamsRule(kind: NoteableKind) {
   const unoffered = [
     ...(kind.abilities.includes('internal-notes') ? [] : (['internal', 'confidential'] as const)),
     ...(kind.reviewers === undefined ? (['merge_request_diff_head_sha'] as const) : []),

@@ -7,12 +7,12 @@ import { platformSettings } from '@rookery/platform';
 import type { SettingsOf } from '@rookery/platform';
 import { NoteableKinds } from '../../base/noteables/noteable-kinds';
 import type { NoteableKind } from '../../base/noteables/noteable-kinds';
-import { perKindAndColumn, readerOfNamed, canReadFeature } from '../../base/noteables/reader';
+import { cachePerNoteableKindAndColumn, requireNoteableReader, canReadFeature } from '../../base/noteables/reader';
 import type { NoteableReference } from '../../base/noteables/reader';
 import type { ReaderParams } from './note-statement';
 import { NoteStatements } from './notes.statements';
 import type { NoteOrder } from './notes.statements';
-import { runWithReferences } from './reference-statements';
+import { runReferringStatementIfNeeded } from './reference-statements';
 
 /** Queries for notes, with one statement per request. Source: docs/performance.md 2. */
 @Injectable()
@@ -25,13 +25,15 @@ export class NotesQueries {
     kinds: NoteableKinds,
     @Inject(platformSettings.token) { externalUrl }: SettingsOf<typeof platformSettings>,
   ) {
-    this.statementsOf = perKindAndColumn((kind, by) => new NoteStatements(kind, externalUrl, by));
-    this.referringOf = perKindAndColumn((kind, by) => new NoteStatements(kind, externalUrl, by, kinds.all));
+    this.statementsOf = cachePerNoteableKindAndColumn((kind, by) => new NoteStatements(kind, externalUrl, by));
+    this.referringOf = cachePerNoteableKindAndColumn(
+      (kind, by) => new NoteStatements(kind, externalUrl, by, kinds.all),
+    );
   }
 
   /** Page of notes. Its totals come from the noteable's counters of the notes that the viewer may see. */
   async list(viewer: Viewer, on: NoteableReference, order: NoteOrder, page: PageRequest): Promise<JsonPage> {
-    const values = readerValues(viewer, on);
+    const values = toNoteReaderParams(viewer, on);
     const row = await this.findRow(this.database, on, (statements) => statements.pageStatement(order, page, values));
     if (!row) throw new NotFound(on.kind.resource);
     const total =
@@ -46,9 +48,9 @@ export class NotesQueries {
     noteId: number,
     reads: SqlReader = this.database,
   ): Promise<string> {
-    const values = { ...readerValues(viewer, on), note: noteId };
+    const values = { ...toNoteReaderParams(viewer, on), note: noteId };
     const row = await this.findRow(reads, on, (statements) => statements.statement('one', values));
-    return foundNote(row, on.kind).json;
+    return requireVisibleNote(row, on.kind).json;
   }
 
   private findRow<R extends { readonly json: string | null }>(
@@ -57,7 +59,7 @@ export class NotesQueries {
     statement: (statements: NoteStatements) => Statement<R>,
   ): Promise<R | undefined> {
     const both = { plain: this.statementsOf(on), referring: this.referringOf(on) };
-    return runWithReferences<NoteStatements, R>(reads, both, statement);
+    return runReferringStatementIfNeeded<NoteStatements, R>(reads, both, statement);
   }
 }
 
@@ -65,8 +67,8 @@ export class NotesQueries {
  * Returns the parameters of the reader for statements on notes.
  * Errors: NotFound for the noteable if the reader has no access to its kind in the project.
  */
-export function readerValues(viewer: Viewer, on: NoteableReference): ReaderParams {
-  const reader = readerOfNamed(viewer, on);
+export function toNoteReaderParams(viewer: Viewer, on: NoteableReference): ReaderParams {
+  const reader = requireNoteableReader(viewer, on);
   const { viewerId, isMember, readsConfidential, readsInternal, isAdmin } = reader;
   return {
     parent: on.parent.id,
@@ -84,7 +86,7 @@ export function readerValues(viewer: Viewer, on: NoteableReference): ReaderParam
  * Checks that a row holds a visible note. Errors: NotFound, with different messages for a missing and a hidden note.
  * Source: reference work-tracking 2.3.
  */
-export function foundNote<R extends { readonly id: number | null; readonly hidden: boolean }>(
+export function requireVisibleNote<R extends { readonly id: number | null; readonly hidden: boolean }>(
   row: R | undefined,
   kind: NoteableKind,
 ): R & { readonly id: number } {

@@ -8,10 +8,10 @@ import { Work } from '@rookery/persistence';
 import { findMentions } from '../mentions/mentions';
 import { publishTextWritten } from '../mentions/text-events';
 import type { WrittenText } from '../mentions/text-events';
-import { missingBelow } from '../../base/noteables/reader';
+import { createNoteableNotFound } from '../../base/noteables/reader';
 import type { NoteableReference } from '../../base/noteables/reader';
-import { editedBody, newBody } from './note.entity';
-import { NoteLimit, countedUserOf } from './note-limit';
+import { validateEditedNoteBody, validateNewNoteBody } from './note.entity';
+import { NoteLimit, noteLimitUserId } from './note-limit';
 import type { CountedRow } from './note-limit';
 import { notePolicy } from './note.policy';
 import { CodeReviews } from './positions/code-reviews';
@@ -19,7 +19,7 @@ import type { RequestedPosition } from './positions/code-reviews';
 import { insertNotePosition, replaceSuggestions } from './positions/position-rows';
 import type { NewPosition, NewSuggestion } from './positions/position-rows';
 import type { CountedLast, NewNoteKind, NewNoteParams, NewNoteRow } from './note-statement';
-import { foundNote, NotesQueries, readerValues } from './notes.queries';
+import { requireVisibleNote, NotesQueries, toNoteReaderParams } from './notes.queries';
 
 export interface NewNote {
   readonly body: string;
@@ -83,10 +83,10 @@ export class NotesService {
     on: NoteableReference,
     { as, newNote, ...o }: WriteNoteOptions,
   ): Promise<NewNoteRow> {
-    const body = newBody(newNote.body);
+    const body = validateNewNoteBody(newNote.body);
     const createdAt = notePolicy.mayBackdate(viewer, on.parent) ? newNote.createdAt : null;
     const values = {
-      ...readerValues(viewer, on),
+      ...toNoteReaderParams(viewer, on),
       body,
       internal: newNote.internal,
       thread: o.thread ?? null,
@@ -131,7 +131,7 @@ export class NotesService {
     const isCounted = this.limit.countsEachNote(tx, viewer);
     const statements = this.queries.statementsOf(on);
     if (!isCounted) return (await tx.run(statements.statement(as, values)))[0];
-    const limit = { most_notes: this.limit.perMinute, spender: countedUserOf(viewer) };
+    const limit = { most_notes: this.limit.perMinute, spender: noteLimitUserId(viewer) };
     const [note] = await tx.run(statements.statement(`${as}_counted`, { ...values, ...limit }));
     if (!note) return undefined;
     if (note.id === null) throw await this.limit.findExceeded(tx, viewer);
@@ -152,7 +152,7 @@ export class NotesService {
   ): Promise<NewNoteRow | undefined> {
     const isCounted = this.limit.countsEachNote(tx, viewer);
     const statements = this.queries.statementsOf(on);
-    const all = { ...values, most_notes: isCounted ? this.limit.perMinute : null, spender: countedUserOf(viewer) };
+    const all = { ...values, most_notes: isCounted ? this.limit.perMinute : null, spender: noteLimitUserId(viewer) };
     const [note] = await tx.run(statements.statement(`${as}_first`, all));
     tx.sendWithCommit!({
       statement: (patienceMs) =>
@@ -168,8 +168,8 @@ export class NotesService {
     if (edit.body === undefined && !(edit.sentConfidential && on.kind.allowsConfidentialOnlyNoteUpdate)) {
       throw new InvalidParameters(['body is missing']);
     }
-    const body = edit.body === undefined ? null : editedBody(edit.body);
-    const values = { ...readerValues(viewer, on), note: named.id };
+    const body = edit.body === undefined ? null : validateEditedNoteBody(edit.body);
+    const values = { ...toNoteReaderParams(viewer, on), note: named.id };
     const statements = this.queries.statementsOf(on);
     const suggestions =
       body === null ? null : await this.reviews.findReview(on)?.suggest(viewer, on, { note: named.id }, body);
@@ -224,10 +224,10 @@ export class NotesService {
   }
 
   private async findNoteToChange(tx: Tx, viewer: SignedInViewer, on: NoteableReference, { id, discussion }: NoteKey) {
-    const values = { ...readerValues(viewer, on), note: id };
+    const values = { ...toNoteReaderParams(viewer, on), note: id };
     const [row] = await tx.run(this.queries.statementsOf(on).statement('subject', values));
-    if (!row) throw missingBelow(on);
-    const note = foundNote(row, on.kind);
+    if (!row) throw createNoteableNotFound(on);
+    const note = requireVisibleNote(row, on.kind);
     if (discussion !== undefined && note.discussion_id !== discussion) throw new NotFound();
     const subject = { authorId: note.author_id, system: note.system };
     if (!notePolicy.mayEdit(viewer, on.parent, subject, note.locked)) throw new Forbidden();
@@ -245,7 +245,7 @@ export class NotesService {
    * number.
    */
   async admitNote(tx: Tx, viewer: SignedInViewer, on: NoteableReference): Promise<void> {
-    const statement = this.queries.statementsOf(on).statement('refusal', readerValues(viewer, on));
+    const statement = this.queries.statementsOf(on).statement('refusal', toNoteReaderParams(viewer, on));
     const [facts] = await tx.run(statement);
     if (!facts) throw new NotFound(on.kind.resource);
     if (facts.locked) throw new Forbidden();
@@ -253,7 +253,7 @@ export class NotesService {
 
   /** Throws the reason why no note was written. */
   async refuseNote(tx: Tx, viewer: SignedInViewer, on: NoteableReference): Promise<never> {
-    const statement = this.queries.statementsOf(on).statement('refusal', readerValues(viewer, on));
+    const statement = this.queries.statementsOf(on).statement('refusal', toNoteReaderParams(viewer, on));
     const [facts] = await tx.run(statement);
     if (!facts) throw new NotFound(on.kind.resource);
     if (facts.locked) throw new Forbidden();

@@ -1,16 +1,20 @@
 import type { PageRequest } from '@rookery/kernel';
-import { conditionMetSql, instantSql, isUsualPage, CachedStatements, ListQuery } from '@rookery/persistence';
+import { requireRowsInTimeSql, instantSql, isUsualPage, CachedStatements, ListQuery } from '@rookery/persistence';
 import type { Statement } from '@rookery/persistence';
-import { arraySql } from '../../base/noteables/json.shape';
+import { jsonArraySql } from '../../base/noteables/json.shape';
 import type { ShapeSql } from '../../base/noteables/json.shape';
-import { parentSql } from '../../base/noteables/noteable-kinds';
+import { parentIdColumnSql } from '../../base/noteables/noteable-kinds';
 import type { NoteableKind } from '../../base/noteables/noteable-kinds';
 import { iidSql, keyColumn } from '../../base/noteables/references.shape';
-import { countNotesSql, isLimitFullSql } from './note-limit';
-import { dropPlacesSql, headSql, promoteNextHeadSql } from './discussions/threads-sql';
+import { addToNoteLimitSql, wouldExceedNoteLimitSql } from './note-limit';
+import {
+  deleteEmptyThreadPositionsSql,
+  discussionHeadJoinSql,
+  promoteNextDiscussionHeadSql,
+} from './discussions/threads-sql';
 import { IS_ADMIN, READER, READS_CODE, READS_INTERNAL } from './note-statement';
 import type { NewNoteKind, NotePageRow, NoteParams, NoteRows, NoteStatement, ReaderParams } from './note-statement';
-import { noteableIdSql, noteShapeOf, resolvableSql, seesReferencedSql } from './note.shape';
+import { noteableIdSql, noteShapeOf, isResolvableNoteSql, canReadReferencedNoteableSql } from './note.shape';
 import type { NoteSql } from './note.shape';
 
 export interface NoteOrder {
@@ -33,24 +37,24 @@ export function noteSqlOf(kind: NoteableKind, externalUrl: string, referenced: r
   return {
     externalUrl,
     ...reader,
-    seesReferenced: seesReferencedSql(referenced, reader),
+    seesReferenced: canReadReferencedNoteableSql(referenced, reader),
     readsCode: READS_CODE,
     noteableType: { is: kind.type },
     noteableId: noteableIdSql(kind),
     // Notes of epics have no iid of the epic, only its id (reference work-tracking 2.2).
     noteableIid: kind.parent === 'project' ? iidSql(kind) : 'null::bigint',
-    resolvable: resolvableSql(kind),
+    resolvable: isResolvableNoteSql(kind),
     hasDiffThreads: kind.abilities.includes('diff-threads'),
   };
 }
 
 /** Boolean SQL: the row `i` is the noteable given in the path, and the reader may see it. */
-export function namedVisibleSql(kind: NoteableKind, by: 'id' | 'iid'): string {
-  return `${parentSql(kind)} = :parent::bigint and i.${by} = :named::bigint and ${kind.visibleSql(READER)}`;
+export function isNamedNoteableVisibleSql(kind: NoteableKind, by: 'id' | 'iid'): string {
+  return `${parentIdColumnSql(kind)} = :parent::bigint and i.${by} = :named::bigint and ${kind.visibleSql(READER)}`;
 }
 
 /** Returns the prefix of the names of statements on a kind. */
-export function statementsName(kind: NoteableKind, by: 'id' | 'iid', of: string): string {
+export function noteableStatementName(kind: NoteableKind, by: 'id' | 'iid', of: string): string {
   return by === keyColumn(kind) ? `${kind.table}_${of}` : `${kind.table}_by_${by}_${of}`;
 }
 
@@ -72,8 +76,8 @@ export class NoteStatements {
     by = keyColumn(kind),
     referenced: readonly NoteableKind[] = [],
   ) {
-    this.name = statementsName(kind, by, referenced.length > 0 ? 'notes_referring' : 'notes');
-    this.visible = namedVisibleSql(kind, by);
+    this.name = noteableStatementName(kind, by, referenced.length > 0 ? 'notes_referring' : 'notes');
+    this.visible = isNamedNoteableVisibleSql(kind, by);
     this.json = noteShapeOf(kind).toSql(noteSqlOf(kind, externalUrl, referenced));
   }
 
@@ -143,7 +147,7 @@ export class NoteStatements {
   }
 
   private notesPageSql(list: ListQuery<never>, page: PageRequest): string {
-    const rows = list.arraySql(page, (...rows) => arraySql(this.json, ...rows));
+    const rows = list.arraySql(page, (...rows) => jsonArraySql(this.json, ...rows));
     return `select i.public_notes_count + case when ${READS_INTERNAL} then i.internal_notes_count else 0 end as comments,
       i.system_notes_count as activity, ${rows} as json from ${this.kind.table} i where ${this.visible}`;
   }
@@ -195,7 +199,7 @@ export class NoteStatements {
   private insertNoteFirstSql(variant: NoteVariant): string {
     return `with touched as (
       select i.id${this.kind.shownId === 'iid' ? ', i.iid' : ''} from ${this.kind.table} i
-      where ${this.noteableTakesNotesSql()} and not ${isLimitFullSql(':spender::bigint', ':most_notes')}
+      where ${this.noteableTakesNotesSql()} and not ${wouldExceedNoteLimitSql(':spender::bigint', ':most_notes')}
     ), n as (
       ${this.insertNoteSql(variant)}
     )
@@ -208,7 +212,7 @@ export class NoteStatements {
       ${this.updateNoteCountersSql(':internal::boolean')}
       returning i.id
     )${counted && `, ${counted}`}
-    select ${conditionMetSql(counted ? 'touched cross join counted' : 'touched', ':patience_ms')} as is_as_hoped${counted ? COUNTED_COLUMNS : ''}`;
+    select ${requireRowsInTimeSql(counted ? 'touched cross join counted' : 'touched', ':patience_ms')} as is_as_hoped${counted ? COUNTED_COLUMNS : ''}`;
   }
 
   private noteableTakesNotesSql(): string {
@@ -259,7 +263,7 @@ export class NoteStatements {
     return `with gone as (
       delete from notes where id = :note::bigint
       returning id, noteable_type, noteable_id, internal, thread_id, is_reply
-    ), ${promoteNextHeadSql('gone')}${dropPlacesSql(this.kind, 'gone')}
+    ), ${promoteNextDiscussionHeadSql('gone')}${deleteEmptyThreadPositionsSql(this.kind, 'gone')}
     ${this.kind.writes.update}
       public_notes_count = i.public_notes_count - case when gone.internal then 0 else 1 end,
       internal_notes_count = i.internal_notes_count - case when gone.internal then 1 else 0 end
@@ -271,7 +275,7 @@ export class NoteStatements {
 /** Columns of a `CountedRow`: number of notes in the author's current minute. */
 const COUNTED_COLUMNS = `, (select c.written from counted c) as written, (select c.seconds from counted c) as seconds`;
 const COUNTED_LAST = `counted as (
-      ${countNotesSql(':spender', ':most_notes', { from: 'from touched' })}
+      ${addToNoteLimitSql(':spender', ':most_notes', { from: 'from touched' })}
     )`;
 const COUNTED = `${COUNTED_LAST}, `;
 
@@ -301,7 +305,7 @@ const VARIANTS: Readonly<Record<NewNoteKind, NoteVariant>> = {
     values: ':thread::bigint, true, ',
     from: '',
     before: (kind, visible) => `answered as (
-      select h.internal from ${kind.table} i join notes h on ${headSql(kind, ':thread::bigint')}
+      select h.internal from ${kind.table} i join notes h on ${discussionHeadJoinSql(kind, ':thread::bigint')}
       where ${visible} and not h.system and (not h.internal or ${READS_INTERNAL})
         ${kind.abilities.includes('threads') ? '' : 'and h.thread_id is not null'}
     ), `,

@@ -14,7 +14,7 @@ export interface ReferenceStatements<S> {
  * Runs a plain statement on notes, and runs the referring one if the result hides a reference. Checking the references of
  * every note costs a tenth of a page, and few pages contain a reference.
  */
-export async function runWithReferences<S, R extends { readonly json: string | null }>(
+export async function runReferringStatementIfNeeded<S, R extends { readonly json: string | null }>(
   db: SqlReader,
   { plain, referring }: ReferenceStatements<S>,
   statement: (statements: S) => Statement<R>,

@@ -1,10 +1,10 @@
 import type { NoteableType } from '@rookery/contracts';
 import { prepareStatement, statement } from '@rookery/persistence';
 import type { Tx } from '@rookery/persistence';
-import { perKind } from '../../base/noteables/noteable-kinds';
+import { cachePerNoteableKind } from '../../base/noteables/noteable-kinds';
 import type { NoteableKind } from '../../base/noteables/noteable-kinds';
 
-const insertSystemNotes = perKind(({ table, type, writes }) =>
+const insertSystemNotes = cachePerNoteableKind(({ table, type, writes }) =>
   prepareStatement(
     `${table}_notes_write_system`,
     `with written as (
@@ -40,7 +40,7 @@ export async function writeSystemNotes(
   await tx.prepared(insertSystemNotes(kind), [o.noteableId, o.projectId, o.actorId, o.bodies, o.at, ...referenced]);
 }
 
-const insertNotesInThreads = perKind(({ table, type, writes }) =>
+const insertNotesInThreads = cachePerNoteableKind(({ table, type, writes }) =>
   statement<ThreadNotesParams, never>(
     `${table}_notes_write_in_threads`,
     `with written as (
@@ -64,7 +64,7 @@ interface ThreadNotesParams {
 }
 
 /** Writes one system note in each of several threads of a noteable. Source: reference repositories 8.12. */
-export async function writeThreadNotes(tx: Tx, kind: NoteableKind, notes: ThreadNotesParams): Promise<void> {
+export async function writeSystemNotesInThreads(tx: Tx, kind: NoteableKind, notes: ThreadNotesParams): Promise<void> {
   if (notes.threads.length > 0) await tx.run(insertNotesInThreads(kind), notes);
 }
 

@@ -6,7 +6,7 @@ import { CommitCommentsController } from './commit-comments.controller';
 import { CommitCommentsQueries } from './commit-comments.queries';
 import { CommitCommentsService } from './commit-comments.service';
 import { CommitDiscussionsController } from './commit-discussions.controller';
-import { CommitThreads } from './commit-threads';
+import { CommitDiffThreads } from './commit-threads';
 import { DiscussedCommit } from './discussed-commit.entity';
 import { DiscussedCommits } from './discussed-commits';
 
@@ -15,6 +15,6 @@ import { DiscussedCommits } from './discussed-commits';
 @Module({
   imports: [NotesModule, RepositoriesModule],
   controllers: [CommitCommentsController, CommitDiscussionsController],
-  providers: [CommitCommentsQueries, CommitCommentsService, CommitThreads, DiscussedCommits],
+  providers: [CommitCommentsQueries, CommitCommentsService, CommitDiffThreads, DiscussedCommits],
 })
 export class CommitCommentsModule {}

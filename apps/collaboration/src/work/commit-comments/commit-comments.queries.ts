@@ -5,7 +5,7 @@ import { Database, isUsualPage, CachedStatements, ListQuery } from '@rookery/per
 import type { Statement, Tx } from '@rookery/persistence';
 import { platformSettings } from '@rookery/platform';
 import type { SettingsOf } from '@rookery/platform';
-import { arraySql } from '../../base/noteables/json.shape';
+import { jsonArraySql } from '../../base/noteables/json.shape';
 import type { ShapeSql } from '../../base/noteables/json.shape';
 import type { NoteableWithParent } from '../../base/noteables/planning.policy';
 import { commitCommentShape } from './commit-comment.shape';
@@ -51,7 +51,7 @@ export class CommitCommentStatements {
       })
         .where(`n.noteable_id = i.id and n.noteable_type = 'Commit' and not n.system`)
         .orderBy([['n.created_at', 'asc']]);
-      const rows = list.arraySql(page, (...of) => arraySql(this.shape, ...of));
+      const rows = list.arraySql(page, (...of) => jsonArraySql(this.shape, ...of));
       const text = `select i.public_notes_count as counted, ${rows} as json from discussed_commits i where i.id = :commit::bigint`;
       return { text, values: list.values };
     });

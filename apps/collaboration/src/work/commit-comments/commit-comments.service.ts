@@ -2,10 +2,10 @@ import { Injectable } from '@nestjs/common';
 import type { ProjectScope } from '@rookery/api-v4';
 import type { SignedInViewer } from '@rookery/kernel';
 import { Work } from '@rookery/persistence';
-import { newBody } from '../../talk/notes/note.entity';
+import { validateNewNoteBody } from '../../talk/notes/note.entity';
 import { NotesService } from '../../talk/notes/notes.service';
 import { CommitCommentsQueries } from './commit-comments.queries';
-import { CommitThreads } from './commit-threads';
+import { CommitDiffThreads } from './commit-threads';
 import type { CommentedLine } from './commit-threads';
 import { DiscussedCommits } from './discussed-commits';
 
@@ -21,7 +21,7 @@ export class CommitCommentsService {
   constructor(
     private readonly work: Work,
     private readonly commits: DiscussedCommits,
-    private readonly threads: CommitThreads,
+    private readonly threads: CommitDiffThreads,
     private readonly notes: NotesService,
     private readonly queries: CommitCommentsQueries,
   ) {}
@@ -33,7 +33,7 @@ export class CommitCommentsService {
    */
   async create(viewer: SignedInViewer, project: ProjectScope, ref: string, { body, at }: NewComment): Promise<string> {
     // Checked before the commit is kept for its comments.
-    newBody(body);
+    validateNewNoteBody(body);
     const on = await this.commits.findOrAdd(project, ref);
     const position = at && (await this.threads.placeOf(on, at));
     const plain = { body, internal: false, createdAt: null };

@@ -6,12 +6,12 @@ import { NotFound, Refused } from '@rookery/kernel';
 import type { SignedInViewer } from '@rookery/kernel';
 import { Database, statement } from '@rookery/persistence';
 import type { NoteableWithParent } from '../../base/noteables/planning.policy';
-import { readerOfNamed } from '../../base/noteables/reader';
+import { requireNoteableReader } from '../../base/noteables/reader';
 import { ProjectRepositories } from '../../code/repositories/project-repositories';
 import { CodeReviews } from '../../talk/notes/positions/code-reviews';
 import type { CodeReview, NewThread, RequestedPosition } from '../../talk/notes/positions/code-reviews';
 import type { NewPosition } from '../../talk/notes/positions/position-rows';
-import { checkPlace, findPlace } from '../merge-requests/reviews/place-in-diff';
+import { requireFoundPosition, findDiffPosition } from '../merge-requests/reviews/place-in-diff';
 import { commitKind } from './commit.kind';
 
 /** Line of a changed file. `type` is the side of the diff, old for a removed line. */
@@ -31,7 +31,7 @@ const shaOfDiscussedCommit = statement<{ id: number }, { readonly sha: ObjectId 
  * so that threads stay where they are. Source: reference repositories 4.6, 8.11.
  */
 @Injectable()
-export class CommitThreads implements CodeReview {
+export class CommitDiffThreads implements CodeReview {
   constructor(
     reviews: CodeReviews,
     private readonly database: Database,
@@ -45,11 +45,11 @@ export class CommitThreads implements CodeReview {
     on: NoteableWithParent,
     { position }: { readonly position: RequestedPosition },
   ): Promise<NewThread> {
-    readerOfNamed(viewer, on);
+    requireNoteableReader(viewer, on);
     return this.useCommitDiff(on, async (repository, { base, head }) => {
       const { baseSha, startSha, headSha } = position;
       if (baseSha !== base || startSha !== base || headSha !== head) throw diffRefsMismatch();
-      return { position: checkPlace(await findPlace(repository, position, null)), suggestions: [] };
+      return { position: requireFoundPosition(await findDiffPosition(repository, position, null)), suggestions: [] };
     });
   }
 
@@ -75,7 +75,7 @@ export class CommitThreads implements CodeReview {
         newPath: path,
         lineRange: null,
       } as const;
-      const place = await findPlace(repository, requested, null);
+      const place = await findDiffPosition(repository, requested, null);
       if (place === null) return null;
       const shown = { ...place.shown, old_path: place.oldPath, new_path: place.newPath };
       return { ...place, shown, original: shown };

@@ -1,4 +1,4 @@
-import { attachedTo } from '@rookery/persistence';
+import { declareAttachedTable } from '@rookery/persistence';
 import { Check, Column, Entity, Index, PrimaryGeneratedColumn, Unique } from 'typeorm';
 
 /**
@@ -47,7 +47,7 @@ export class DiscussedCommit {
 }
 
 /** Commits stay in the repository when their author's account is removed, and their comments with them. */
-export const attachedDiscussedCommits = attachedTo({
+export const attachedDiscussedCommits = declareAttachedTable({
   table: 'discussed_commits',
   project: 'project_id',
   users: [{ column: 'author_id', onRemoval: 'ghost-or-null' }],

@@ -7,9 +7,9 @@ import type { NoteableFinder } from '../../base/noteables/noteable-finders';
 import type { NoteableWithParent } from '../../base/noteables/planning.policy';
 import { findCommit } from '../../code/commits/commit-history';
 import { extractTitle } from '../../code/commits/commit-title';
-import { zonedTime } from '../../code/repositories/commit-times';
+import { formatCommitTimeZoned } from '../../code/repositories/commit-times';
 import { CommitIdentities } from '../../code/repositories/commit-identities';
-import { keepAround, setHiddenRefs } from '../../code/repositories/hidden-refs';
+import { toKeepAroundRef, setHiddenRefs } from '../../code/repositories/hidden-refs';
 import { ProjectRepositories } from '../../code/repositories/project-repositories';
 import { commitKind } from './commit.kind';
 
@@ -80,7 +80,7 @@ export class DiscussedCommits implements NoteableFinder {
     const [kept] = await this.database.run(findDiscussedCommit, { project, sha: commit.id });
     if (kept) return kept.id;
     // The commit of a deleted branch stays while its comments do.
-    await setHiddenRefs(repository, [keepAround(commit.id)]);
+    await setHiddenRefs(repository, [toKeepAroundRef(commit.id)]);
     const [row] = await this.database.run(insertDiscussedCommit, {
       ...toDiscussedCommitColumns(commit),
       project,
@@ -103,7 +103,11 @@ function toDiscussedCommitColumns(commit: Commit): Omit<NewDiscussedCommitRow, '
       message: commit.message,
       parents: commit.parents,
     },
-    ...{ author_name: author.name, author_email: author.email, authored: zonedTime(author) },
-    ...{ committer_name: committer.name, committer_email: committer.email, committed: zonedTime(committer) },
+    ...{ author_name: author.name, author_email: author.email, authored: formatCommitTimeZoned(author) },
+    ...{
+      committer_name: committer.name,
+      committer_email: committer.email,
+      committed: formatCommitTimeZoned(committer),
+    },
   };
 }

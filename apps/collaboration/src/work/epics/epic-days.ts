@@ -19,7 +19,7 @@ const MOST_ISSUES = 5_000;
  * may see them: in the group of `i` by the first, in the group `c.group_id` by the second.
  * Source: reference work-tracking 5.5.
  */
-export function inheritedDaysSql(readsConfidential: string, readsElsewhere: string): string {
+export function inheritedEpicDatesSql(readsConfidential: string, readsConfidentialInChildGroup: string): string {
   return `(with recursive below (id, starts, ends, start_on, due_on, level, gates) as (
       select i.id, true, true, null::date, null::date, 1, '{}'::bigint[]
       union all
@@ -34,7 +34,7 @@ export function inheritedDaysSql(readsConfidential: string, readsElsewhere: stri
       select * from below limit ${MOST_EPICS}
     ), shut as materialized (
       select array_agg(c.group_id) as groups from (select distinct unnest(gates) as group_id from near) c
-      where not ${readsElsewhere}
+      where not ${readsConfidentialInChildGroup}
     ), seen as (
       select b.* from near b cross join shut where shut.groups is null or not b.gates && shut.groups
     )

@@ -7,7 +7,7 @@ import { notesController } from '../../talk/notes/notes.controller';
 import { resourceEventsController } from '../../base/resource-events/resource-events.controller';
 import { stateEvents } from '../../base/resource-events/states-and-weights';
 import { subscriptionsController } from '../../following/subscriptions/subscriptions.controller';
-import { markingController } from '../../following/todos/marking.controller';
+import { createTodoMarkingController } from '../../following/todos/marking.controller';
 import { epicKind } from './epic.kind';
 import { epicPolicy } from './epic.policy';
 
@@ -40,5 +40,5 @@ export const EpicStateEventsController = resourceEventsController(byId, stateEve
 export const EpicAwardEmojiController = awardEmojiController(byNumber, 'noteable');
 export const EpicNoteAwardEmojiController = awardEmojiController(byNumber, 'note');
 /** `todos` is an alias for one widely used client. */
-export const EpicMarkingController = markingController(byNumber, ['groups/:id/epics/:epic_iid/todos']);
+export const EpicMarkingController = createTodoMarkingController(byNumber, ['groups/:id/epics/:epic_iid/todos']);
 export const EpicSubscriptionsController = subscriptionsController(byNumber);

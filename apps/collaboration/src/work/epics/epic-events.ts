@@ -1,7 +1,7 @@
 import { epicEvents } from '@rookery/contracts';
 import type { SignedInViewer } from '@rookery/kernel';
 import type { Tx } from '@rookery/persistence';
-import { descriptionNotes } from '../issues/issue-change';
+import { renderDescriptionChangeNotes } from '../issues/issue-change';
 import type { LabelChange } from '../../planning/labels/labelling/labelling';
 import { systemNotes } from '../../talk/notes/system-notes';
 import type { Epic } from './epic.entity';
@@ -16,23 +16,23 @@ export interface EpicChange {
 }
 
 /** Returns the system notes for a change. Source: reference work-tracking 2.7. */
-export function renderSystemNotes(epic: Epic, { before, changed }: EpicChange): string[] {
+export function renderEpicSystemNotes(epic: Epic, { before, changed }: EpicChange): string[] {
   return [
     ...(changed.has('title') ? [systemNotes.title(before.title, epic.title)] : []),
-    ...(changed.has('description') ? descriptionNotes(before.description, epic.description) : []),
+    ...(changed.has('description') ? renderDescriptionChangeNotes(before.description, epic.description) : []),
     ...(changed.has('confidential') ? [systemNotes.confidential(epic.confidential, epicKind.word)] : []),
     ...(changed.has('state') ? [epic.state === 'closed' ? systemNotes.closed : systemNotes.reopened] : []),
   ];
 }
 
 /** Emits that an epic was opened. */
-export function emitOpened(tx: Tx, viewer: SignedInViewer, epic: Epic, labels: LabelChange): void {
+export function emitEpicCreated(tx: Tx, viewer: SignedInViewer, epic: Epic, labels: LabelChange): void {
   const data = { ...epicEventData(epic), assignee_ids: [], label_ids: [...labels.added] };
   tx.emit(epicEvents.created.of({ ...eventEnvelopeFields(viewer, epic), data }));
 }
 
 /** Emits a change: one event for fields and labels, one for the state. `mentionedBefore` are ids of users. */
-export function emitChange(
+export function emitEpicChange(
   tx: Tx,
   viewer: SignedInViewer,
   epic: Epic,
@@ -62,7 +62,7 @@ export function emitChange(
 }
 
 /** Event that an epic got another parent or none, for changes of the tree alone. */
-export function createParentChanged(viewer: SignedInViewer, epic: Epic, at: Date) {
+export function createEpicParentChangedEvent(viewer: SignedInViewer, epic: Epic, at: Date) {
   const labels = { added_label_ids: [], removed_label_ids: [] };
   const people = { mentioned_before: [], added_assignee_ids: [], removed_assignee_ids: [] };
   const changeData = { text_changed: false, ...people, ...labels, changed_at: at.toISOString() };

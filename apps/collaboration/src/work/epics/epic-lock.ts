@@ -2,7 +2,7 @@ import { NotFound } from '@rookery/kernel';
 import type { SignedInViewer } from '@rookery/kernel';
 import { prepareStatement } from '@rookery/persistence';
 import type { Tx } from '@rookery/persistence';
-import { createReader } from '../../base/noteables/reader';
+import { createNoteableReader } from '../../base/noteables/reader';
 import type { NoteableReference } from '../../base/noteables/reader';
 import { Epic } from './epic.entity';
 import { epicKind } from './epic.kind';
@@ -34,5 +34,5 @@ export async function lockEpic(
 }
 
 function lockStatementValues(viewer: SignedInViewer, group: EpicGroup, idOrIid: number): unknown[] {
-  return [group.id, idOrIid, createReader(viewer, group).readsConfidential];
+  return [group.id, idOrIid, createNoteableReader(viewer, group).readsConfidential];
 }

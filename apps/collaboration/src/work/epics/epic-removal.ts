@@ -1,7 +1,7 @@
-import { attachedTo } from '@rookery/persistence';
+import { declareAttachedTable } from '@rookery/persistence';
 
 /** Parts of epics that are removed with their group or users. */
-export const attachedEpics = attachedTo({
+export const attachedEpics = declareAttachedTable({
   table: 'epics',
   group: { column: 'group_id', because: 'each epic is deleted with its notes and an event (`NoteableRemoval`)' },
   users: [

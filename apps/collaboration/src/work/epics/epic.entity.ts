@@ -1,4 +1,4 @@
-import { Invalid, lengthProblems, assertAllUsed, problemsByField } from '@rookery/kernel';
+import { Invalid, lengthProblems, assertAllUsed, keepFieldsWithProblems } from '@rookery/kernel';
 import { Check, Column, Entity, ForeignKey, Index, PrimaryGeneratedColumn, Unique } from 'typeorm';
 import { normalizeColour, textColourOn } from '../../planning/labels/colours/colours';
 
@@ -116,7 +116,7 @@ export class Epic {
     assertAllUsed(rest);
     const colour = normalizeColour(color);
     const title = newTitle.trim();
-    const problems = problemsByField({
+    const problems = keepFieldsWithProblems({
       title: title === '' ? ["can't be blank"] : lengthProblems(title, LONGEST_TITLE),
       description: lengthProblems(description ?? '', LONGEST_DESCRIPTION),
       color: colour === null ? ['must be a valid color code'] : [],

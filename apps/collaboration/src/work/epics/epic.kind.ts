@@ -1,8 +1,8 @@
 import { epicEvents } from '@rookery/contracts';
-import { EPIC_SHOWN_AS, visibleEpicSql } from '../issues/epic/issue-epic.shape';
+import { EPIC_SHOWN_AS, isEpicVisibleSql } from '../issues/epic/issue-epic.shape';
 import type { NoteableKind } from '../../base/noteables/noteable-kinds';
 import { attachedEpics } from './epic-removal';
-import { epicBytes, epicShape, followedEpicShape } from './epic.shape';
+import { epicTextBytesSql, epicShape, followedEpicShape } from './epic.shape';
 
 /** Epics as a noteable kind. Source: reference work-tracking 2.1, 5. */
 export const epicKind: NoteableKind = {
@@ -20,10 +20,10 @@ export const epicKind: NoteableKind = {
   hasEditorColumns: true,
   abilities: ['internal-notes', 'threads', 'awards', 'todos', 'marking', 'subscriptions', 'labels'],
   events: epicEvents,
-  visibleSql: (reader) => visibleEpicSql(reader),
+  visibleSql: (reader) => isEpicVisibleSql(reader),
   assignees: null,
   listed: epicShape,
-  listedBytes: epicBytes({}),
+  listedBytes: epicTextBytesSql({}),
   detailed: followedEpicShape,
   attached: [attachedEpics],
 };

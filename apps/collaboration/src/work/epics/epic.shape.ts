@@ -1,4 +1,4 @@
-import { labelDetailsBytes, labelsOf } from '../../planning/labels/labelling/labels.shape';
+import { labelDetailsBytesSql, labelsOf } from '../../planning/labels/labelling/labels.shape';
 import { EPIC_SHOWN_AS } from '../issues/epic/issue-epic.shape';
 import { groupAccessSql } from '../../base/noteables/access-sql';
 import type { PersonSql } from '../../base/noteables/access-sql';
@@ -7,7 +7,7 @@ import type { NoteableDetailSql as DetailSql, NoteableJsonSql as ShownSql } from
 import { trimBaseUrl, personShape } from '../../base/noteables/person.shape';
 import { referencesShape, webPathSql } from '../../base/noteables/references.shape';
 import { subscribedSql } from '../../base/noteables/subscribed-sql';
-import { inheritedDaysSql } from './epic-days';
+import { inheritedEpicDatesSql } from './epic-days';
 
 const OF_EPIC = { type: 'Epic' } as const;
 
@@ -33,7 +33,7 @@ function parentAndDatesSql({ mayEdit = 'false', person }: EpicSqlWithOptionalRea
     person ? groupAccessSql(group, person) : '(select false as reads_confidential limit 0)';
   const parentReadable = `select 1 from ${access('up.group_id')} there where not up.confidential or there.reads_confidential`;
   const childReadable = `exists (select 1 from ${access('c.group_id')} there where there.reads_confidential)`;
-  return `${inheritedDaysSql(mayEdit, childReadable)} left join lateral (select up.id, up.iid, up.group_id from epics up
+  return `${inheritedEpicDatesSql(mayEdit, childReadable)} left join lateral (select up.id, up.iid, up.group_id from epics up
     where up.id = i.parent_id and case when up.group_id = i.group_id then not up.confidential or ${mayEdit}
       else exists (${parentReadable}) end) parent on true`;
 }
@@ -119,6 +119,6 @@ export const followedEpicShape = epicShape
   .fields({ subscribed: [json.bool, ({ viewer }) => subscribedSql({ ...OF_EPIC, assignees: null }, viewer)] });
 
 /** Size of the texts of an epic `i` in a list, with those of its labels. Units: bytes. */
-export function epicBytes({ withLabelDetails }: Pick<ShownSql, 'withLabelDetails'>): string {
-  return `coalesce(octet_length(i.description), 0)${withLabelDetails === true ? ` + ${labelDetailsBytes('Epic')}` : ''}`;
+export function epicTextBytesSql({ withLabelDetails }: Pick<ShownSql, 'withLabelDetails'>): string {
+  return `coalesce(octet_length(i.description), 0)${withLabelDetails === true ? ` + ${labelDetailsBytesSql('Epic')}` : ''}`;
 }

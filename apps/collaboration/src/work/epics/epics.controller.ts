@@ -1,5 +1,15 @@
 import { Controller } from '@nestjs/common';
-import { ability, checkUnmodifiedSince, created, Endpoint, group, JsonText, none, one, page } from '@rookery/api-v4';
+import {
+  ability,
+  checkUnmodifiedSince,
+  created,
+  Endpoint,
+  group,
+  JsonText,
+  noContent,
+  one,
+  page,
+} from '@rookery/api-v4';
 import type { Call, GroupScope, JsonPage } from '@rookery/api-v4';
 import type { SignedInViewer } from '@rookery/kernel';
 import { epicPolicy } from './epic.policy';
@@ -112,7 +122,7 @@ export class EpicsController {
     about: 'Deletes an epic.',
     may: mayReadEpics,
     params: IdentifyEpic,
-    answers: none(),
+    answers: noContent(),
     fails: [404, 412],
   })
   remove(call: EpicCall<IdentifyEpic>): Promise<void> {

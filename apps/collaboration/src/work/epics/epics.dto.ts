@@ -1,10 +1,10 @@
-import { AtLeastOneOf, Day, Exclusive, Flag, Hash, Instant, Int, ListOf, OneOf, Search, Text } from '@rookery/api-v4';
+import { AtLeastOneOf, Day, AtMostOneOf, Flag, Hash, Instant, Int, ListOf, OneOf, Search, Text } from '@rookery/api-v4';
 import { assertAllUsed } from '@rookery/kernel';
 import type { RequestedLabels } from '../../planning/labels/labelling/labelling';
 import type { EpicInput } from './epic.entity';
 import type { EpicUpdate, NewEpic } from './epics.service';
 
-@Exclusive('author_id', 'author_username')
+@AtMostOneOf('author_id', 'author_username')
 export class ListEpics {
   @Int({ optional: true }) author_id?: number;
   @Text({ optional: true }) author_username?: string;

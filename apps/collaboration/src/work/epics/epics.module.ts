@@ -10,7 +10,7 @@ import { TodosModule } from '../../following/todos/todos.module';
 import { ChildEpicsController } from './children/child-epics.controller';
 import { ChildEpicsQueries } from './children/child-epics.queries';
 import { ChildEpicsService } from './children/child-epics.service';
-import { EpicMovesConsumer } from './children/epic-moves.consumer';
+import { EpicTreeSeparationConsumer } from './children/epic-moves.consumer';
 import { EpicParentsService } from './children/epic-parents.service';
 import { EpicTreeQuickActions } from './children/epic-tree-quick-actions';
 import { Epic } from './epic.entity';
@@ -51,7 +51,7 @@ import { EpicQuickActions } from './quick-actions/epic-quick-actions';
     EpicsController,
     EpicIssuesController,
     ChildEpicsController,
-    EpicMovesConsumer,
+    EpicTreeSeparationConsumer,
     EpicAwardEmojiController,
     EpicNoteAwardEmojiController,
     EpicLabelEventsController,

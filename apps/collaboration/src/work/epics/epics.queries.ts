@@ -8,12 +8,12 @@ import type { SqlDraft, Statement } from '@rookery/persistence';
 import { platformSettings } from '@rookery/platform';
 import type { SettingsOf } from '@rookery/platform';
 import { groupAccessSql } from '../../base/noteables/access-sql';
-import { arraySql } from '../../base/noteables/json.shape';
+import { jsonArraySql } from '../../base/noteables/json.shape';
 import type { ShapeSql } from '../../base/noteables/json.shape';
-import { readerOfAccess } from '../../base/noteables/noteable-kinds';
-import { createReader } from '../../base/noteables/reader';
+import { toReaderSql } from '../../base/noteables/noteable-kinds';
+import { createNoteableReader } from '../../base/noteables/reader';
 import { epicKind } from './epic.kind';
-import { epicBytes, epicDetailShape, listedEpicShape } from './epic.shape';
+import { epicTextBytesSql, epicDetailShape, listedEpicShape } from './epic.shape';
 import { epicFilters, epicSorting } from './listing/epic-filter';
 import type { EpicFilter, EpicOrder } from './listing/epic-filter';
 
@@ -118,17 +118,17 @@ export class EpicsQueries {
         name: 'epics',
         from: 'epics i',
         carries: 'i.*',
-        bytes: epicBytes(order),
+        bytes: epicTextBytesSql(order),
         values,
       });
       list
-        .where(epicKind.visibleSql(readerOfAccess('a', PERSON.user)))
+        .where(epicKind.visibleSql(toReaderSql('a', PERSON.user)))
         .narrow(FILTERS, filter)
         .orderBy(epicSorting(order));
       return list.fromEach(['read a', ROWS]).jsonSql(page, {
         with: `read as materialized (${readableGroupsSql(reach)})`,
         rows: (...rows) =>
-          arraySql(order.withLabelDetails === true ? this.listed.labelled : this.listed.plain, ...rows),
+          jsonArraySql(order.withLabelDetails === true ? this.listed.labelled : this.listed.plain, ...rows),
       });
     });
   }
@@ -143,7 +143,7 @@ export class EpicsQueries {
 
 function statementValues(viewer: SignedInViewer, group: EpicGroup, iid: number): unknown[] {
   const { userId, isAdmin, isExternal } = viewer;
-  const { readsConfidential } = createReader(viewer, group);
+  const { readsConfidential } = createNoteableReader(viewer, group);
   return [group.id, iid, group.fullPath, group.traversalIds, readsConfidential, userId, isAdmin, isExternal];
 }
 

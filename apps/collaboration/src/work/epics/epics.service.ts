@@ -7,18 +7,18 @@ import { Forbidden, Invalid } from '@rookery/kernel';
 import { nextInternalId, prepareStatement, Work } from '@rookery/persistence';
 import type { Tx } from '@rookery/persistence';
 import { CONFIDENTIAL_ISSUES_ONLY } from '../issues/confidential-epics';
-import { setLabels, resolveLabels } from '../../planning/labels/labelling/labelling';
+import { setLabels, resolveOrCreateLabels } from '../../planning/labels/labelling/labelling';
 import type { LabelledNoteable, RequestedLabels } from '../../planning/labels/labelling/labelling';
 import { findMentions } from '../../talk/mentions/mentions';
 import { publishTextWritten } from '../../talk/mentions/text-events';
 import type { WrittenText } from '../../talk/mentions/text-events';
 import { NoteLimit } from '../../talk/notes/note-limit';
-import { removeNotesOf } from '../../talk/notes/note-removal';
+import { removeNotesOfNoteables } from '../../talk/notes/note-removal';
 import { writeSystemNotes } from '../../talk/notes/system-notes';
-import { recordState } from '../../base/resource-events/states-and-weights';
+import { recordStateEvent } from '../../base/resource-events/states-and-weights';
 import { EpicParentsService } from './children/epic-parents.service';
 import { listEpicsToLock, epicTree } from './children/epic-tree';
-import { emitChange, emitOpened, renderSystemNotes } from './epic-events';
+import { emitEpicChange, emitEpicCreated, renderEpicSystemNotes } from './epic-events';
 import type { EpicChange } from './epic-events';
 import { lockEpic } from './epic-lock';
 import type { EpicIdentifier } from './epic-lock';
@@ -97,12 +97,12 @@ export class EpicsService {
     const at = permittedBackdatedTime(viewer, group, input) ?? clock!.at;
     const by = { actorId: viewer.userId, at };
     const epic = Epic.create(fields, { ...by, groupId: group.id });
-    const newLabels = await resolveLabels(tx, group, input.labels);
+    const newLabels = await resolveOrCreateLabels(tx, group, input.labels);
     // Takes the number last, so that the row of the counter is locked only briefly.
     epic.iid = await nextInternalId(tx, epicKind.table, group.id);
     await tx.manager.save(epic);
     const labels = await setLabels(tx, labelTarget(epic.id), newLabels, by);
-    emitOpened(tx, viewer, epic, this.noteLimit.countLabels(tx, viewer, labels));
+    emitEpicCreated(tx, viewer, epic, this.noteLimit.countLabels(tx, viewer, labels));
     publishTextWritten(tx, viewer, { ...aboutEpic(epic), text: texts, at });
     return epic;
   }
@@ -146,7 +146,7 @@ export class EpicsService {
     const before = Object.assign(new Epic(), epic);
     const changed = new Set(epic.change(this.omitUnsupportedColour(viewer, group, update.fields), by));
     if (changed.has('confidential')) await this.assertIssuesConfidential(tx, epic);
-    const labels = await setLabels(tx, labelTarget(epic.id), await resolveLabels(tx, group, update.labels), by);
+    const labels = await setLabels(tx, labelTarget(epic.id), await resolveOrCreateLabels(tx, group, update.labels), by);
     this.noteLimit.countLabels(tx, viewer, labels);
     if (labels.added.length + labels.removed.length > 0) epic.updatedAt = at;
     const backdatedAt = permittedBackdatedTime(viewer, group, update);
@@ -167,7 +167,7 @@ export class EpicsService {
       if (!epicPolicy.mayDelete(viewer, group)) throw new Forbidden();
       check(epic.updatedAt);
       const { id, state } = epic;
-      await removeNotesOf(tx, epicKind, [id]);
+      await removeNotesOfNoteables(tx, epicKind, [id]);
       await tx.manager.delete(Epic, id);
       const deleted = { id, iid, project_id: null, group_id: group.id, state };
       tx.emit(epicEvents.deletedOf(deleted, viewer.userId, viewer.directory));
@@ -196,17 +196,17 @@ export class EpicsService {
   private async publishChange(tx: Tx, viewer: SignedInViewer, epic: Epic, change: EpicChange): Promise<void> {
     const { before, changed, at } = change;
     const by = { actorId: viewer.userId, at };
-    const bodies = renderSystemNotes(epic, change);
+    const bodies = renderEpicSystemNotes(epic, change);
     if (bodies.length > 0) this.noteLimit.countNotes(tx, viewer);
     await writeSystemNotes(tx, epicKind, { noteableId: epic.id, projectId: null, actorId: viewer.userId, bodies, at });
     if (changed.has('state')) {
       const state = epic.state === 'closed' ? 'closed' : 'reopened';
-      await recordState(tx, { type: epicKind.type, id: epic.id, projectId: null }, state, by);
+      await recordStateEvent(tx, { type: epicKind.type, id: epic.id, projectId: null }, state, by);
     }
     const names = findMentions(`${before.title}\n\n${before.description ?? ''}`).all;
     const isText = changed.has('title') || changed.has('description');
     const mentionedBefore = isText ? [...(await this.directory.usersByUsername(names, tx)).values()] : [];
-    emitChange(tx, viewer, epic, { ...change, mentionedBefore: mentionedBefore.map((user) => user.id) });
+    emitEpicChange(tx, viewer, epic, { ...change, mentionedBefore: mentionedBefore.map((user) => user.id) });
     if (isText)
       publishTextWritten(tx, viewer, { ...aboutEpic(epic), text: `${epic.title}\n\n${epic.description ?? ''}`, at });
   }

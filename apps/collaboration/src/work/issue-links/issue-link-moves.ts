@@ -10,6 +10,6 @@ const moveLinkEnds = ['source', 'target'].map((end) =>
 );
 
 /** Moves the links of an issue to its new issue. Source: reference work-tracking 9.1. */
-export async function moveLinks(tx: Tx, from: number, to: number): Promise<void> {
+export async function moveIssueLinks(tx: Tx, from: number, to: number): Promise<void> {
   for (const statement of moveLinkEnds) await tx.prepared(statement, [from, to]);
 }

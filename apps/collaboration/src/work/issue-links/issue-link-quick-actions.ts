@@ -3,8 +3,8 @@ import { Forbidden } from '@rookery/kernel';
 import type { SignedInViewer } from '@rookery/kernel';
 import type { Tx } from '@rookery/persistence';
 import { issueKind } from '../issues/issue.kind';
-import { visibleIssueIds } from '../issues/visible-issues';
-import { executeEach, refusalReason } from '../../talk/mentions/quick-actions/action-set';
+import { findVisibleIssueIds } from '../issues/visible-issues';
+import { executeCommandsInSavepoints, describeQuickActionRefusal } from '../../talk/mentions/quick-actions/action-set';
 import type { ActionContext, ExecuteActions, ActionResult } from '../../talk/mentions/quick-actions/action-set';
 import { parseArgument } from '../../talk/mentions/quick-actions/arguments';
 import type { IssueArgument } from '../../talk/mentions/quick-actions/arguments';
@@ -52,11 +52,12 @@ export class IssueLinkQuickActions {
     }
     const found = targets.flatMap((one) => ('why' in one ? [] : one));
     const carryOut: ExecuteActions = (tx, on) =>
-      executeEach(tx, commands, (_, index) =>
+      executeCommandsInSavepoints(tx, commands, (_, index) =>
         this.linkIssueToTargets(tx, viewer, { project: here, iid: on.named }, targets[index]!),
       );
     const holds: ExecuteActions['holds'] = {
-      things: (tx, on) => visibleIssueIds(tx, viewer, [...(on ? [{ project: here, iid: on.named }] : []), ...found]),
+      things: (tx, on) =>
+        findVisibleIssueIds(tx, viewer, [...(on ? [{ project: here, iid: on.named }] : []), ...found]),
     };
     return Object.assign(carryOut, { holds });
   }
@@ -73,7 +74,7 @@ export class IssueLinkQuickActions {
         targets.push({ project: ref === null ? ownProject : await this.links.targetProject(viewer, ref), iid });
       }
     } catch (error) {
-      return { why: refusalReason(error) };
+      return { why: describeQuickActionRefusal(error) };
     }
     return targets;
   }

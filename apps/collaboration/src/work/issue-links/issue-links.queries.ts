@@ -7,13 +7,13 @@ import type { SqlDraft, Statement } from '@rookery/persistence';
 import { platformSettings } from '@rookery/platform';
 import type { SettingsOf } from '@rookery/platform';
 import { issueKind } from '../issues/issue.kind';
-import { issueBytes } from '../issues/issue.shape';
+import { issueTextBytesSql } from '../issues/issue.shape';
 import type { IssueProject } from '../issues/issues.queries';
 import { projectAccessSql } from '../../base/noteables/access-sql';
-import { arraySql } from '../../base/noteables/json.shape';
+import { jsonArraySql } from '../../base/noteables/json.shape';
 import type { ShapeSql } from '../../base/noteables/json.shape';
-import { readableSql, shownSql } from '../../base/noteables/noteable-kinds';
-import { readerOfNamed } from '../../base/noteables/reader';
+import { canReadNoteableRowSql, createNoteableJsonSql } from '../../base/noteables/noteable-kinds';
+import { requireNoteableReader } from '../../base/noteables/reader';
 import { issueLinkShape, linkedIssueShape } from './issue-link.shape';
 
 /** The issue that a request path names. */
@@ -36,7 +36,7 @@ const LINKS = `(select s.id, s.source_id as own_id, s.target_id as other_id, s.l
   union all select t.id, t.target_id, t.source_id, case t.link_type when 'blocks' then 'is_blocked_by' else t.link_type end,
     t.created_at from issue_links t where t.target_id = named.id)`;
 const ACCESS = projectAccessSql('i.project_id', PERSON);
-const READABLE = readableSql(issueKind, 'a', PERSON.user);
+const READABLE = canReadNoteableRowSql(issueKind, 'a', PERSON.user);
 /** The issues at the other ends that the viewer sees, of all projects. */
 const OTHERS = `(select i.*, a.full_path, a.traversal_ids, a.reads_internal, l.id as issue_link_id, l.link_type,
     l.created_at as link_created_at
@@ -54,8 +54,11 @@ export class IssueLinksQueries {
     private readonly directory: Directory,
     @Inject(platformSettings.token) { externalUrl }: SettingsOf<typeof platformSettings>,
   ) {
-    this.listed = linkedIssueShape.toSql(shownSql('i', externalUrl, PERSON));
-    const link = issueLinkShape.toSql({ own: { externalUrl, ...OWN }, other: shownSql('link', externalUrl, PERSON) });
+    this.listed = linkedIssueShape.toSql(createNoteableJsonSql('i', externalUrl, PERSON));
+    const link = issueLinkShape.toSql({
+      own: { externalUrl, ...OWN },
+      other: createNoteableJsonSql('link', externalUrl, PERSON),
+    });
     this.oneSql = `select link.id, link.other_project_id, case when link.id is not null then ${link.sql} end as json
       from ${NAMED} left join lateral (
         select l.*, i.project_id as other_project_id, a.full_path, a.traversal_ids, a.reads_internal
@@ -94,9 +97,9 @@ export class IssueLinksQueries {
   pageStatement(page: PageRequest, values: readonly unknown[]): Statement {
     const name = isUsualPage(page) ? `issue_links_${page.perPage}` : null;
     return this.kept.findOrCompose(name, values, (): SqlDraft =>
-      new ListQuery<never>({ name: 'issue_links', from: OTHERS, carries: 'i.*', bytes: issueBytes({}), values })
+      new ListQuery<never>({ name: 'issue_links', from: OTHERS, carries: 'i.*', bytes: issueTextBytesSql({}), values })
         .orderBy([['i.issue_link_id', 'asc']], 'i.issue_link_id')
-        .jsonSql(page, { rows: (...rows) => arraySql(this.listed, ...rows), from: `from ${NAMED}` }),
+        .jsonSql(page, { rows: (...rows) => jsonArraySql(this.listed, ...rows), from: `from ${NAMED}` }),
     );
   }
 }
@@ -106,7 +109,7 @@ export class IssueLinksQueries {
  * the viewer.
  */
 function readerValues(viewer: Viewer, { project, iid }: IssueKey): unknown[] {
-  const { viewerId, isMember, readsConfidential, readsInternal } = readerOfNamed(viewer, {
+  const { viewerId, isMember, readsConfidential, readsInternal } = requireNoteableReader(viewer, {
     kind: issueKind,
     parent: project,
   });

@@ -7,7 +7,7 @@ import { prepareStatement, Work } from '@rookery/persistence';
 import type { Tx } from '@rookery/persistence';
 import { issueKind } from '../issues/issue.kind';
 import { planningPolicy } from '../../base/noteables/planning.policy';
-import { createReader, canReadFeature } from '../../base/noteables/reader';
+import { createNoteableReader, canReadFeature } from '../../base/noteables/reader';
 import type { LinkType } from './issue-link.entity';
 import { issueLinkPolicy } from './issue-link.policy';
 import { IssueLinksQueries } from './issue-links.queries';
@@ -106,7 +106,7 @@ async function lockIssueToLink(
   notFoundError: NotFound,
 ): Promise<number> {
   const { project, iid } = issue;
-  const reader = createReader(viewer, project);
+  const reader = createNoteableReader(viewer, project);
   if (!canReadFeature(issueKind.feature, project, reader)) throw notFoundError;
   const { viewerId, isMember, readsConfidential } = reader;
   const [row] = await tx.prepared<{ id: number }>(lockVisibleIssue, [

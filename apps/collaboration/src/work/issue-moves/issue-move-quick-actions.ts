@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import type { SignedInViewer } from '@rookery/kernel';
 import { issueKind } from '../issues/issue.kind';
-import { executeEach, refusalReason } from '../../talk/mentions/quick-actions/action-set';
+import { executeCommandsInSavepoints, describeQuickActionRefusal } from '../../talk/mentions/quick-actions/action-set';
 import type { ActionContext, ExecuteActions, ActionResult } from '../../talk/mentions/quick-actions/action-set';
 import { parseArgument } from '../../talk/mentions/quick-actions/arguments';
 import type { Command } from '../../talk/mentions/quick-actions/parse-commands';
@@ -45,7 +45,7 @@ export class IssueMoveQuickActions {
       ...more.map((): MoveDestination => ({ why: ONE_COPY })),
     ];
     const carryOut: ExecuteActions = (tx, on) =>
-      executeEach(tx, commands, async ({ name }, index): Promise<ActionResult> => {
+      executeCommandsInSavepoints(tx, commands, async ({ name }, index): Promise<ActionResult> => {
         const to = destinations[index]!;
         if ('why' in to) return to;
         const move = { from: here, iid: on.named, to: to.project };
@@ -82,7 +82,7 @@ export class IssueMoveQuickActions {
     try {
       return { project: path === null ? ownProject : await this.moves.findDestination(viewer, path), withNotes };
     } catch (error) {
-      return { why: refusalReason(error) };
+      return { why: describeQuickActionRefusal(error) };
     }
   }
 }

@@ -4,13 +4,13 @@ import { NotFound, Refused } from '@rookery/kernel';
 import type { SignedInViewer } from '@rookery/kernel';
 import { Work } from '@rookery/persistence';
 import type { Tx } from '@rookery/persistence';
-import { moveLinks } from '../issue-links/issue-link-moves';
-import { insufficientPermissions, IssueCopiesService } from '../issues/copying/issue-copies.service';
+import { moveIssueLinks } from '../issue-links/issue-link-moves';
+import { createIssueCopyPermissionRefusal, IssueCopiesService } from '../issues/copying/issue-copies.service';
 import type { CopyRequest } from '../issues/copying/issue-copies.service';
 import type { IssueFacts } from '../issues/issue-events';
 import { IssuesQueries } from '../issues/issues.queries';
 import type { IssueProject } from '../issues/issues.queries';
-import { createReader, canReadFeature } from '../../base/noteables/reader';
+import { createNoteableReader, canReadFeature } from '../../base/noteables/reader';
 import { planningPolicy } from '../../base/noteables/planning.policy';
 import type { PlanningSource } from '../../base/noteables/planning.policy';
 
@@ -55,15 +55,15 @@ export class IssueMovesService {
   async moveInTransaction(tx: Tx, viewer: SignedInViewer, move: IssueMove): Promise<IssueFacts> {
     const { from, to } = move;
     if (to.id === from.id) throw new Refused('Cannot move issue to project it originates from!', { verbatim: true });
-    if (!mayPlanInAll(viewer, from, to)) throw insufficientPermissions('move');
+    if (!mayPlanInAll(viewer, from, to)) throw createIssueCopyPermissionRefusal('move');
     const moved = await this.copies.moveIssue(tx, viewer, move);
-    await moveLinks(tx, moved.from, moved.to.id);
+    await moveIssueLinks(tx, moved.from, moved.to.id);
     return moved.to;
   }
 
   /** Clones an issue inside a transaction. Errors: as `cloneIssue`, but NotFound of the project comes from `findDestination`. */
   async cloneInTransaction(tx: Tx, viewer: SignedInViewer, move: IssueMove, withNotes: boolean): Promise<IssueFacts> {
-    if (!mayPlanInAll(viewer, move.from, move.to)) throw insufficientPermissions('clone');
+    if (!mayPlanInAll(viewer, move.from, move.to)) throw createIssueCopyPermissionRefusal('clone');
     return this.copies.cloneIssue(tx, viewer, move, withNotes);
   }
 
@@ -96,6 +96,7 @@ interface IssueMove extends CopyRequest {
 /** Checks that the viewer may plan in all of these projects, and that each has issues. */
 function mayPlanInAll(viewer: SignedInViewer, ...projects: readonly MoveProject[]): boolean {
   return projects.every(
-    (place) => planningPolicy.mayManage(viewer, place) && canReadFeature('issues', place, createReader(viewer, place)),
+    (place) =>
+      planningPolicy.mayManage(viewer, place) && canReadFeature('issues', place, createNoteableReader(viewer, place)),
   );
 }

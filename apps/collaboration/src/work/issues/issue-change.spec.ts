@@ -1,4 +1,4 @@
-import { computeIssueChange, permittedUpdate, changesMoreThanState } from './issue-change';
+import { computeIssueChange, keepPermittedIssueChanges, changesMoreThanState } from './issue-change';
 import { Issue } from './issue.entity';
 
 const at = new Date('2026-11-21T10:00:00.000Z');
@@ -82,8 +82,8 @@ test('fields that the caller may not set are left out', () => {
     discussionLocked: true,
     updatedAt: at,
   };
-  expect(permittedUpdate(update, { plan: false, weigh: false, backdate: false })).toEqual({ title: 't' });
-  expect(permittedUpdate(update, { plan: true, weigh: true, backdate: true })).toEqual(update);
+  expect(keepPermittedIssueChanges(update, { plan: false, weigh: false, backdate: false })).toEqual({ title: 't' });
+  expect(keepPermittedIssueChanges(update, { plan: true, weigh: true, backdate: true })).toEqual(update);
 });
 
 test.each<[number | null, boolean, object]>([
@@ -91,8 +91,8 @@ test.each<[number | null, boolean, object]>([
   [3, false, {}],
   [null, false, { weight: null }],
 ])('an update to weight %j, if the plan has weights: %j, keeps %j', (weight, weigh, kept) => {
-  expect(permittedUpdate({ weight }, { plan: true, weigh, backdate: false })).toEqual(kept);
-  expect(permittedUpdate({ weight }, { plan: false, weigh: false, backdate: false })).toEqual({});
+  expect(keepPermittedIssueChanges({ weight }, { plan: true, weigh, backdate: false })).toEqual(kept);
+  expect(keepPermittedIssueChanges({ weight }, { plan: false, weigh: false, backdate: false })).toEqual({});
 });
 
 test('an update of the state alone is recognized', () => {

@@ -1,7 +1,7 @@
 import type { RequestedLabels } from '../../planning/labels/labelling/labelling';
 import { systemNotes } from '../../talk/notes/system-notes';
 import { issueKind } from './issue.kind';
-import { taskCounts } from './issue.entity';
+import { countDescriptionTasks } from './issue.entity';
 import type { Issue, IssueType } from './issue.entity';
 import type { EpicAssignment } from './epic/epic-assignment';
 import { toggledTasks } from '../../talk/mentions/task-items';
@@ -51,7 +51,7 @@ export interface FieldPermissions {
 /**
  * Removes the fields that the caller may not set: they are ignored, not refused. Source: reference work-tracking 9.1.
  */
-export function permittedUpdate(update: IssueUpdate, may: FieldPermissions): IssueUpdate {
+export function keepPermittedIssueChanges(update: IssueUpdate, may: FieldPermissions): IssueUpdate {
   const { assigneeIds, labels, milestoneId, dueOn, weight, confidential, discussionLocked, updatedAt, ...open } =
     update;
   return {
@@ -89,8 +89,8 @@ export function computeIssueChange(
   }
   if (update.description !== undefined && update.description !== issue.description) {
     const edited = { description: update.description, editedById: o.actorId };
-    Object.assign(columns, edited, taskCounts(update.description));
-    notes.push(...descriptionNotes(issue.description, update.description));
+    Object.assign(columns, edited, countDescriptionTasks(update.description));
+    notes.push(...renderDescriptionChangeNotes(issue.description, update.description));
   }
   if (update.issueType !== undefined && update.issueType !== issue.issueType) columns.issueType = update.issueType;
   if (update.milestoneId !== undefined && update.milestoneId !== issue.milestoneId)
@@ -132,7 +132,7 @@ function applyStateEvent(
 }
 
 /** Returns system notes for a new description: one per ticked box if only boxes changed, else one for the text. */
-export function descriptionNotes(before: string | null, after: string | null): string[] {
+export function renderDescriptionChangeNotes(before: string | null, after: string | null): string[] {
   const toggled = toggledTasks(before, after);
   return toggled ? systemNotes.tasks(toggled) : [systemNotes.description];
 }

@@ -10,7 +10,7 @@ import { resourceEventsController } from '../../base/resource-events/resource-ev
 import { stateEvents, weightEvents } from '../../base/resource-events/states-and-weights';
 import { subscriptionsController } from '../../following/subscriptions/subscriptions.controller';
 import { timeTrackingController } from '../../planning/time-tracking/time-tracking.controller';
-import { markingController } from '../../following/todos/marking.controller';
+import { createTodoMarkingController } from '../../following/todos/marking.controller';
 import { issueKind } from './issue.kind';
 import { iterationEvents } from './iteration-events.shape';
 
@@ -30,7 +30,7 @@ export const IssueLabelEventsController = resourceEventsController(issues, label
 export const IssueMilestoneEventsController = resourceEventsController(issues, milestoneEvents);
 export const IssueStateEventsController = resourceEventsController(issues, stateEvents);
 export const IssueWeightEventsController = resourceEventsController(issues, weightEvents);
-export const IssueMarkingController = markingController(issues);
+export const IssueMarkingController = createTodoMarkingController(issues);
 export const IssueOriginsController = userAgentDetailsController(issues, 'reference work-tracking 9.1');
 export const IssueSubscriptionsController = subscriptionsController(issues);
 export const IssueTimeTrackingController = timeTrackingController(issues);

@@ -13,13 +13,13 @@ export interface RelatedChanges {
 }
 
 /** Checks whether an update changes the issue. */
-export function isChanged(columns: Partial<Issue>, { people, labels }: RelatedChanges): boolean {
+export function isIssueChanged(columns: Partial<Issue>, { people, labels }: RelatedChanges): boolean {
   const sets = [people.added, people.removed, labels.added, labels.removed];
   return Object.keys(columns).length > 0 || sets.some((set) => set.length > 0);
 }
 
 /** Emits a change: one event for fields, assignees and labels, one for the state. */
-export function emitChange(
+export function emitIssueChange(
   tx: Tx,
   viewer: SignedInViewer,
   issue: Issue,
@@ -30,7 +30,7 @@ export function emitChange(
   const data = issueEventData({ ...issue, ...change.columns });
   const about = { aggregateId: issue.id, actorId: viewer.userId, seen: viewer.directory };
   const { state: _, closedAt: __, closedById: ___, ...otherColumns } = change.columns;
-  if (isChanged(otherColumns, related)) {
+  if (isIssueChanged(otherColumns, related)) {
     tx.emit(
       issueUpdated.of({
         ...about,

@@ -1,15 +1,15 @@
-import { attachedTo } from '@rookery/persistence';
+import { declareAttachedTable } from '@rookery/persistence';
 
 /**
  * Parts of issues that are removed with their project or users. Search texts are deleted with their issue by a foreign
  * key.
  */
-export const attachedIssueAssignees = attachedTo({
+export const attachedIssueAssignees = declareAttachedTable({
   table: 'issue_assignees',
   key: 'ctid',
   users: [{ column: 'user_id', onRemoval: 'delete' }],
 });
-export const attachedIssues = attachedTo({
+export const attachedIssues = declareAttachedTable({
   table: 'issues',
   effect: 'drop-issues',
   project: 'project_id',
@@ -28,12 +28,12 @@ export const attachedIssues = attachedTo({
     title_edited_by_id: 'as edited_by_id, of the title',
   },
 });
-export const attachedIssueTexts = attachedTo({
+export const attachedIssueTexts = declareAttachedTable({
   table: 'issue_texts',
   key: 'issue_id',
   project: { column: 'project_id', because: 'the row goes with its issue by foreign key' },
 });
-export const attachedIssueCounts = attachedTo({
+export const attachedIssueCounts = declareAttachedTable({
   table: 'issue_counts',
   key: 'project_id',
   consumedInWing: ['project'],

@@ -1,4 +1,4 @@
-import { Invalid, lengthProblems, problemsByField } from '@rookery/kernel';
+import { Invalid, lengthProblems, keepFieldsWithProblems } from '@rookery/kernel';
 import { Check, Column, Entity, ForeignKey, Index, PrimaryColumn, PrimaryGeneratedColumn, Unique } from 'typeorm';
 import { findTasks } from '../../talk/mentions/task-items';
 import { Milestone } from '../../planning/milestones/milestone.entity';
@@ -68,7 +68,7 @@ export class Issue {
   @Column({ type: 'integer', default: 0 }) downvotesCount: number;
   @Column({ type: 'integer', default: 0 }) taskCount: number;
   @Column({ type: 'integer', default: 0 }) completedTaskCount: number;
-  /** Position in the project; null until a user moves the issue: then its id decides (`positionSql`). */
+  /** Position in the project; null until a user moves the issue: then its id decides (`issuePositionSql`). */
   @Column({ type: 'bigint', nullable: true }) relativePosition: number | null;
   /** Units: seconds. */
   @Column({ type: 'integer', default: 0 }) timeEstimate: number;
@@ -104,11 +104,11 @@ export class IssueAssignee {
  * Returns the texts with the title as it is stored: without outer blanks. Errors: Invalid with all problems of title and
  * description. Source: reference work-tracking 9.1.
  */
-export function checkedTexts<
+export function checkTitleAndDescription<
   T extends { readonly title?: string | undefined; readonly description?: string | null | undefined },
 >(texts: T): T {
   const title = texts.title?.trim();
-  const problems = problemsByField({
+  const problems = keepFieldsWithProblems({
     title: title === '' ? ["can't be blank"] : lengthProblems(title ?? '', MAX_TITLE_LENGTH),
     description: lengthProblems(texts.description ?? '', MAX_DESCRIPTION_LENGTH),
   });
@@ -117,7 +117,7 @@ export function checkedTexts<
 }
 
 /** Counts the checkboxes of a description. */
-export function taskCounts(description: string | null): Pick<Issue, 'taskCount' | 'completedTaskCount'> {
+export function countDescriptionTasks(description: string | null): Pick<Issue, 'taskCount' | 'completedTaskCount'> {
   const items = findTasks(description);
   return { taskCount: items.length, completedTaskCount: items.filter((item) => item.done).length };
 }

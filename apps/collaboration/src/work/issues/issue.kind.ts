@@ -2,7 +2,7 @@ import { issueEvents } from '@rookery/contracts';
 import type { NoteableKind, ReaderSql } from '../../base/noteables/noteable-kinds';
 import { issueAssignees } from './assignees/issue-assignees';
 import { attachedIssueAssignees, attachedIssues } from './issue-removal';
-import { ISSUE_SHOWN_AS, issueBytes, issueDetailShape, issueShape } from './issue.shape';
+import { ISSUE_SHOWN_AS, issueTextBytesSql, issueDetailShape, issueShape } from './issue.shape';
 
 /** Issues as a noteable kind. Source: reference work-tracking 2.1, 9.1. */
 export const issueKind: NoteableKind = {
@@ -39,7 +39,7 @@ export const issueKind: NoteableKind = {
       join issues i on i.id = s.issue_id and i.state = 'opened' where s.user_id = ${user})`,
   },
   listed: issueShape,
-  listedBytes: issueBytes({}),
+  listedBytes: issueTextBytesSql({}),
   detailed: issueDetailShape,
   attached: [attachedIssueAssignees, attachedIssues],
 };

@@ -1,6 +1,6 @@
 import type { SignedInViewer } from '@rookery/kernel';
 import { ACCESS_LEVELS } from '@rookery/kernel';
-import { createReader, canReadFeature } from '../../base/noteables/reader';
+import { createNoteableReader, canReadFeature } from '../../base/noteables/reader';
 import type { ParentFacts } from '../../base/noteables/reader';
 import { planningPolicy } from '../../base/noteables/planning.policy';
 import type { FieldPermissions } from './issue-change';
@@ -15,7 +15,7 @@ interface SubjectIssue {
 export const issuePolicy = {
   /** Every signed-in user who may read the issues may create one: members of private projects, all users of others. */
   mayCreate(viewer: SignedInViewer, project: ParentFacts): boolean {
-    return !project.archived && canReadFeature('issues', project, createReader(viewer, project));
+    return !project.archived && canReadFeature('issues', project, createNoteableReader(viewer, project));
   },
 
   /** Permission to set assignees, due date, confidentiality and lock; these fields are ignored from other callers. */

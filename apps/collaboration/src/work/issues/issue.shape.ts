@@ -1,8 +1,8 @@
 import { choice, nullable, object, text } from '@rookery/api-v4';
 import { ISSUE_TYPES } from './issue.entity';
-import { labelDetailsBytes, labelsOf } from '../../planning/labels/labelling/labels.shape';
+import { labelDetailsBytesSql, labelsOf } from '../../planning/labels/labelling/labels.shape';
 import { MILESTONE_BYTES, milestoneOfNoteable } from '../../planning/milestones/milestone.shape';
-import { json, jsonShape, textsSql } from '../../base/noteables/json.shape';
+import { json, jsonShape, jsonTextsSql } from '../../base/noteables/json.shape';
 import type { PersonalDetailSql, PersonalJsonSql } from '../../base/noteables/noteable-kinds';
 import { trimBaseUrl, personShape } from '../../base/noteables/person.shape';
 import { referencesShape, webPathSql } from '../../base/noteables/references.shape';
@@ -35,7 +35,7 @@ const personJsonSource = ({ externalUrl }: PersonalJsonSql, fromSql: string) => 
 /** FROM items for the assignees and the epic, which the JSON each shows in two fields. */
 const assigneesAndEpicSql = (
   sql: PersonalJsonSql,
-): string => `${textsSql(personShape, personJsonSource(sql, ASSIGNEES), 's.position')} assigned
+): string => `${jsonTextsSql(personShape, personJsonSource(sql, ASSIGNEES), 's.position')} assigned
   left join lateral ${issueEpicLateralSql(sql.person)} served on true`;
 
 const linksShape = jsonShape<PersonalJsonSql>('IssueLinks').fields({
@@ -117,9 +117,9 @@ export const issueShape = jsonShape<PersonalJsonSql>('Issue', assigneesAndEpicSq
 });
 
 /** Size of the texts of an issue `i` in a list, with those of its milestone and labels. Units: bytes. */
-export function issueBytes({ withLabelDetails }: Pick<PersonalJsonSql, 'withLabelDetails'>): string {
+export function issueTextBytesSql({ withLabelDetails }: Pick<PersonalJsonSql, 'withLabelDetails'>): string {
   const milestone = `(select ${MILESTONE_BYTES} from milestones m where m.id = i.milestone_id)`;
-  const labels = withLabelDetails === true ? ` + ${labelDetailsBytes(OF_ISSUE.type)}` : '';
+  const labels = withLabelDetails === true ? ` + ${labelDetailsBytesSql(OF_ISSUE.type)}` : '';
   return `coalesce(octet_length(i.description), 0) + coalesce(${milestone}, 0)${labels}`;
 }
 

@@ -6,7 +6,7 @@ import {
   created,
   Endpoint,
   JsonText,
-  none,
+  noContent,
   one,
   page,
   project,
@@ -26,16 +26,16 @@ import {
   IdentifyIssue,
   ReorderIssue,
   UpdateIssue,
-  toFollowedThreads,
-  withoutEffectInNew,
-  withoutEffectInUpdate,
+  toThreadsToResolveRequest,
+  listIgnoredCreateIssueParams,
+  listIgnoredUpdateIssueParams,
 } from './issues.dto';
 import { IssuesQueries } from './issues.queries';
 import { IssuesService } from './issues.service';
 import { IssueQuickActionsService } from './quick-actions/issue-quick-actions.service';
 import { IssueOrderService } from './reordering/issue-order.service';
 import { EpicAssignments } from './epic/epic-assignment';
-import { ThreadsToResolve } from './follow-ups/threads-to-resolve';
+import { ThreadsToResolveLookup } from './follow-ups/threads-to-resolve';
 
 /**
  * Limit of a request body: a description of a million characters, escaped. Units: bytes. Source: reference reliability
@@ -54,7 +54,7 @@ export class IssuesController {
     private readonly order: IssueOrderService,
     private readonly quickActions: IssueQuickActionsService,
     private readonly epics: EpicAssignments,
-    private readonly followUps: ThreadsToResolve,
+    private readonly followUps: ThreadsToResolveLookup,
   ) {}
 
   @Endpoint('GET', '', {
@@ -95,14 +95,14 @@ export class IssuesController {
     ),
     params: CreateIssue,
     withoutEffect: ({ params, viewer, within }) =>
-      withoutEffectInNew(params, issuePolicy.fieldPermissions(viewer, within)),
+      listIgnoredCreateIssueParams(params, issuePolicy.fieldPermissions(viewer, within)),
     answers: created(issueDetailShape.presenter),
     fails: [404, 409, 429],
     bodyLimit: BODY_LIMIT,
   })
   async create({ params, viewer, within }: WriteCall<CreateIssue>): Promise<JsonText> {
     const epicId = await this.epics.findEpicId(within, params);
-    const followUp = await this.followUps.findThreadsToResolve(viewer, within, toFollowedThreads(params));
+    const followUp = await this.followUps.findThreadsToResolve(viewer, within, toThreadsToResolveRequest(params));
     return new JsonText(await this.quickActions.create(viewer, within, toNewIssue(params), { epicId, followUp }));
   }
 
@@ -113,7 +113,7 @@ export class IssuesController {
     may: signedIn(),
     params: UpdateIssue,
     withoutEffect: ({ params, viewer, within }) =>
-      withoutEffectInUpdate(params, issuePolicy.fieldPermissions(viewer, within)),
+      listIgnoredUpdateIssueParams(params, issuePolicy.fieldPermissions(viewer, within)),
     answers: one(issueDetailShape.presenter),
     fails: [409, 429],
     bodyLimit: BODY_LIMIT,
@@ -149,7 +149,7 @@ export class IssuesController {
     within: project('id', 'copy'),
     may: signedIn(),
     params: IdentifyIssue,
-    answers: none(),
+    answers: noContent(),
     fails: [412],
   })
   remove(call: WriteCall<IdentifyIssue>): Promise<void> {

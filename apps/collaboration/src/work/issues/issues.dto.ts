@@ -1,7 +1,7 @@
-import { AtLeastOneOf, Day, Exclusive, Flag, Hash, Instant, Int, ListOf, OneOf, Search, Text } from '@rookery/api-v4';
+import { AtLeastOneOf, Day, AtMostOneOf, Flag, Hash, Instant, Int, ListOf, OneOf, Search, Text } from '@rookery/api-v4';
 import { assertAllUsed } from '@rookery/kernel';
 import { requestedLabels } from '../../planning/labels/labelling/requested-labels';
-import { requestedPeople } from '../../planning/people/people-filter';
+import { toRequestedPersonIds } from '../../planning/people/people-filter';
 import { IP_ADDRESS_PARAM, toUserAgentColumns, USER_AGENT_PARAM } from '../../base/noteables/user-agent-detail';
 import type { UserAgentParams } from '../../base/noteables/user-agent-detail';
 import { DUE_DATES } from './listing/issue-filter';
@@ -11,15 +11,15 @@ import { ISSUE_TYPES } from './issue.entity';
 import type { IssueType } from './issue.entity';
 import { EMPTY_ORDERS, ISSUE_ORDERS } from './listing/issue-order';
 import type { IssueOrder } from './listing/issue-order';
-import type { FollowedThreads } from './follow-ups/threads-to-resolve';
+import type { ThreadsToResolveRequest } from './follow-ups/threads-to-resolve';
 import type { NewIssue } from './new-issue';
 
 const STATES = ['opened', 'closed', 'all'] as const;
 const SCOPES = ['created_by_me', 'assigned_to_me', 'all', 'created-by-me', 'assigned-to-me'] as const;
 
-@Exclusive('author_id', 'author_username')
-@Exclusive('assignee_id', 'assignee_username')
-@Exclusive('milestone', 'milestone_id')
+@AtMostOneOf('author_id', 'author_username')
+@AtMostOneOf('assignee_id', 'assignee_username')
+@AtMostOneOf('milestone', 'milestone_id')
 class IssueListQuery {
   @OneOf(STATES, { default: 'all' }) state: (typeof STATES)[number];
   @Int({ optional: true }) author_id?: number;
@@ -80,7 +80,7 @@ export class IdentifyIssue {
  * Fields that creating and updating an issue share. `assignee_ids` with 0 or empty, and `assignee_id` 0 or empty, mean
  * no assignee.
  */
-@Exclusive('epic_id', 'epic_iid')
+@AtMostOneOf('epic_id', 'epic_iid')
 class IssueWriteFields {
   @Int({
     optional: true,
@@ -182,9 +182,12 @@ export class UpdateIssue extends IssueWriteFields {
 const PLANNED = ['assignee_id', 'assignee_ids', 'labels', 'milestone_id', 'due_date', 'discussion_locked'] as const;
 
 /** Names the parameters that have no effect in an issue that a caller with these permissions creates. */
-export function withoutEffectInNew(params: CreateIssue, may: FieldPermissions): readonly (keyof CreateIssue)[] {
+export function listIgnoredCreateIssueParams(
+  params: CreateIssue,
+  may: FieldPermissions,
+): readonly (keyof CreateIssue)[] {
   return [
-    ...(toFollowedThreads(params) ? [] : (['discussion_to_resolve'] as const)),
+    ...(toThreadsToResolveRequest(params) ? [] : (['discussion_to_resolve'] as const)),
     ...(may.plan ? [] : ([...PLANNED, 'add_labels'] as const)),
     ...(may.weigh ? [] : (['weight'] as const)),
     ...(may.backdate ? [] : (['created_at', 'iid'] as const)),
@@ -192,7 +195,10 @@ export function withoutEffectInNew(params: CreateIssue, may: FieldPermissions): 
 }
 
 /** Names the parameters that have no effect in an update by a caller with these permissions. */
-export function withoutEffectInUpdate({ weight }: UpdateIssue, may: FieldPermissions): readonly (keyof UpdateIssue)[] {
+export function listIgnoredUpdateIssueParams(
+  { weight }: UpdateIssue,
+  may: FieldPermissions,
+): readonly (keyof UpdateIssue)[] {
   const mayWeigh = may.weigh || (may.plan && weight === null);
   return [
     ...(may.plan ? [] : ([...PLANNED, 'add_labels', 'remove_labels', 'confidential'] as const)),
@@ -202,10 +208,10 @@ export function withoutEffectInUpdate({ weight }: UpdateIssue, may: FieldPermiss
 }
 
 /** The threads that a new issue follows up, if any. */
-export function toFollowedThreads({
+export function toThreadsToResolveRequest({
   merge_request_to_resolve_discussions_of: mergeRequestIid,
   discussion_to_resolve: discussionId,
-}: CreateIssue): FollowedThreads | undefined {
+}: CreateIssue): ThreadsToResolveRequest | undefined {
   return mergeRequestIid === undefined ? undefined : { mergeRequestIid, discussionId };
 }
 
@@ -220,7 +226,7 @@ export function toNewIssue({ epic_id: _, epic_iid: __, user_agent, ip_address, .
     description: description ?? null,
     issueType: issue_type ?? 'issue',
     confidential: confidential ?? false,
-    assigneeIds: requestedPeople(assignee_ids, assignee_id) ?? [],
+    assigneeIds: toRequestedPersonIds(assignee_ids, assignee_id) ?? [],
     milestoneId: milestone_id || null,
     dueOn: due_date ?? null,
     weight: weight ?? null,
@@ -244,7 +250,7 @@ export function toIssueUpdate({ issue_iid: _, epic_id: __, epic_iid: ___, ...par
     weight,
     issueType: issue_type,
     stateEvent: state_event,
-    assigneeIds: requestedPeople(assignee_ids, assignee_id),
+    assigneeIds: toRequestedPersonIds(assignee_ids, assignee_id),
     milestoneId: milestone_id === 0 ? null : milestone_id,
     dueOn: due_date,
     confidential,

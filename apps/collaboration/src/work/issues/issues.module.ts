@@ -10,9 +10,9 @@ import { ResourceEventsModule } from '../../base/resource-events/resource-events
 import { SubscriptionsModule } from '../../following/subscriptions/subscriptions.module';
 import { TimeTrackingModule } from '../../planning/time-tracking/time-tracking.module';
 import { TodosModule } from '../../following/todos/todos.module';
-import { PeopleModule } from '../../planning/people/people.module';
-import { UnassignmentConsumer } from './assignees/unassignment.consumer';
-import { CommitReferences } from './closing/commit-references';
+import { AssignedPeopleModule } from '../../planning/people/people.module';
+import { IssueUnassignmentConsumer } from './assignees/unassignment.consumer';
+import { CommitMessageReferencesEffect } from './closing/commit-references';
 import { IssueCopiesService } from './copying/issue-copies.service';
 import { IssueCount } from './counting/issue-count.entity';
 import {
@@ -36,23 +36,23 @@ import { IssueCountsConsumer } from './counting/issue-counts.consumer';
 import { IssueCountsService } from './counting/issue-counts.service';
 import { UncountedIssuesJob } from './counting/uncounted-issues.job';
 import { Issue, IssueAssignee } from './issue.entity';
-import { IssueText } from './listing/issue-text.entity';
+import { IssueSearchText } from './listing/issue-text.entity';
 import { IssuesEverywhereController } from './listing/issues-everywhere.controller';
-import { InstanceIssuesQueries } from './listing/issues-everywhere.queries';
+import { IssuesEverywhereQueries } from './listing/issues-everywhere.queries';
 import { IssuesController } from './issues.controller';
 import { IssuesQueries } from './issues.queries';
 import { IssuesService } from './issues.service';
-import { DuplicateAction } from './quick-actions/duplicate-action';
+import { DuplicateIssueQuickAction } from './quick-actions/duplicate-action';
 import { IssueQuickActions } from './quick-actions/issue-quick-actions';
 import { IssueDuplicatesService } from './quick-actions/issue-duplicates.service';
 import { IssueQuickActionsService } from './quick-actions/issue-quick-actions.service';
 import { IssueOrderService } from './reordering/issue-order.service';
 import { EpicAssignments } from './epic/epic-assignment';
-import { ThreadsToResolve } from './follow-ups/threads-to-resolve';
+import { ThreadsToResolveLookup } from './follow-ups/threads-to-resolve';
 import { attachedIssueCounts, attachedIssueTexts } from './issue-removal';
 
 /** Issues with assignees, counts and search texts, and the routes of their notes, awards and events. */
-@Owns(Issue, IssueAssignee, IssueCount, IssueText)
+@Owns(Issue, IssueAssignee, IssueCount, IssueSearchText)
 @Attaches(attachedIssueTexts, attachedIssueCounts)
 @Module({
   imports: [
@@ -61,7 +61,7 @@ import { attachedIssueCounts, attachedIssueTexts } from './issue-removal';
     MentionsModule,
     MilestonesModule,
     NotesModule,
-    PeopleModule,
+    AssignedPeopleModule,
     RepositoriesModule,
     ResourceEventsModule,
     SubscriptionsModule,
@@ -87,24 +87,24 @@ import { attachedIssueCounts, attachedIssueTexts } from './issue-removal';
     IssueTimeTrackingController,
     GroupMilestoneIssuesController,
     ProjectMilestoneIssuesController,
-    UnassignmentConsumer,
+    IssueUnassignmentConsumer,
   ],
   providers: [
-    CommitReferences,
-    DuplicateAction,
+    CommitMessageReferencesEffect,
+    DuplicateIssueQuickAction,
     EpicAssignments,
-    ThreadsToResolve,
+    ThreadsToResolveLookup,
     IssueQuickActions,
     IssueCopiesService,
     IssueCountsService,
     IssueDuplicatesService,
     IssueOrderService,
-    InstanceIssuesQueries,
+    IssuesEverywhereQueries,
     IssuesQueries,
     IssuesService,
     IssueQuickActionsService,
     UncountedIssuesJob,
   ],
-  exports: [EpicAssignments, ThreadsToResolve, IssueCopiesService, IssueCountsService, IssuesQueries],
+  exports: [EpicAssignments, ThreadsToResolveLookup, IssueCopiesService, IssueCountsService, IssuesQueries],
 })
 export class IssuesModule {}

@@ -8,19 +8,19 @@ import { platformSettings } from '@rookery/platform';
 import type { SettingsOf } from '@rookery/platform';
 import { unreachableLabelsSql } from '../../planning/labels/labelling/label-filter';
 import type { LabelReach } from '../../planning/labels/labelling/label-filter';
-import { arraySql } from '../../base/noteables/json.shape';
+import { jsonArraySql } from '../../base/noteables/json.shape';
 import type { ShapeSql } from '../../base/noteables/json.shape';
-import { createReader, canReadFeature } from '../../base/noteables/reader';
+import { createNoteableReader, canReadFeature } from '../../base/noteables/reader';
 import type { ParentFacts } from '../../base/noteables/reader';
-import { appliesToSql } from '../../base/noteables/reach-sql';
-import { remainingFilter, issueFilters } from './listing/issue-filter';
+import { labelOrMilestoneAppliesSql } from '../../base/noteables/reach-sql';
+import { removeMatchedIssueSearch, issueFilters } from './listing/issue-filter';
 import type { IssueFilter } from './listing/issue-filter';
-import { needsStrayLabels, pageName, issueSorting } from './listing/issue-order';
+import { needsStrayLabelsForIssues, composeIssuePageStatementName, issueSorting } from './listing/issue-order';
 import type { IssueOrder } from './listing/issue-order';
 import { wordSearchSql } from './listing/issue-search';
 import type { WordSearch } from './listing/issue-search';
 import { issueKind } from './issue.kind';
-import { issueBytes, issueDetailShape, issueShape } from './issue.shape';
+import { issueTextBytesSql, issueDetailShape, issueShape } from './issue.shape';
 
 /** Facts of an issue's project that queries and permissions need. Any ProjectScope fits. */
 export type IssueProject = ParentFacts &
@@ -54,7 +54,7 @@ const HERE = { project: ':project::bigint', above: GROUPS };
 const VISIBLE = issueKind.visibleSql(READER);
 const LABELS: LabelReach = { type: 'Issue', ...HERE, strays: '(select strays.ids from strays)' };
 const STRAYS = `strays as materialized (select ${unreachableLabelsSql(HERE)} as ids)`;
-const REACH = { person: PERSON, labels: LABELS, milestones: appliesToSql('m', HERE) };
+const REACH = { person: PERSON, labels: LABELS, milestones: labelOrMilestoneAppliesSql('m', HERE) };
 const FILTERS = issueFilters(REACH);
 
 const HERE_ALONE = '(select :project::bigint as project_id) a';
@@ -127,21 +127,21 @@ export class IssuesQueries {
     order: IssueOrder,
     page: PageRequest,
   ): Statement<JsonPageRow> {
-    const kept = pageName('page', filter, order, page);
+    const kept = composeIssuePageStatementName('page', filter, order, page);
     return this.kept.findOrCompose(kept.name, { ...values, ...kept.values }, (): SqlDraft => {
-      const parts = { name: 'issues', from: 'issues i', carries: 'i.*', bytes: issueBytes(order), values };
+      const parts = { name: 'issues', from: 'issues i', carries: 'i.*', bytes: issueTextBytesSql(order), values };
       const list = new ListQuery<never>(parts);
       const words = wordSearchSql(filter, list.bind, HERE_ALONE);
       list
         .where('i.project_id = :project::bigint')
         .where(VISIBLE)
-        .narrow(FILTERS, words ? remainingFilter(filter) : filter)
+        .narrow(FILTERS, words ? removeMatchedIssueSearch(filter) : filter)
         .orderBy(issueSorting(order, REACH));
       if (words) list.fromEach(...wordSearchAlternativesSql(words));
-      const before = [...(needsStrayLabels(filter, order) ? [STRAYS] : []), ...(words ? [words.with] : [])];
+      const before = [...(needsStrayLabelsForIssues(filter, order) ? [STRAYS] : []), ...(words ? [words.with] : [])];
       return list.jsonSql(page, {
         ...(before.length > 0 ? { with: before.join(', ') } : {}),
-        rows: (...rows) => arraySql(this.chooseShape(order), ...rows),
+        rows: (...rows) => jsonArraySql(this.chooseShape(order), ...rows),
       });
     });
   }
@@ -158,7 +158,7 @@ export class IssuesQueries {
 }
 
 function readerValues(viewer: Viewer, project: IssueProject): { values: IssueReaderParams; readsIssues: boolean } {
-  const reader = createReader(viewer, project);
+  const reader = createNoteableReader(viewer, project);
   const values = {
     project: project.id,
     viewer: reader.viewerId,

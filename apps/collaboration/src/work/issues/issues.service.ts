@@ -5,7 +5,7 @@ import type { SignedInViewer } from '@rookery/kernel';
 import { Forbidden, NotFound } from '@rookery/kernel';
 import type { Tx } from '@rookery/persistence';
 import { prepareStatement, Work } from '@rookery/persistence';
-import { setLabels, resolveLabels } from '../../planning/labels/labelling/labelling';
+import { setLabels, resolveOrCreateLabels } from '../../planning/labels/labelling/labelling';
 import type { LabelledNoteable } from '../../planning/labels/labelling/labelling';
 import {
   lockMilestone,
@@ -15,30 +15,30 @@ import {
 import { findMentions } from '../../talk/mentions/mentions';
 import { publishTextWritten, joinTitleAndDescription } from '../../talk/mentions/text-events';
 import type { WrittenText } from '../../talk/mentions/text-events';
-import { withPlaceForPlanning } from '../../base/noteables/planning-place';
+import { withCurrentAncestorsForPlanning } from '../../base/noteables/planning-place';
 import { lockNoteables } from '../../base/noteables/noteable-locks';
-import { readerOfNamed } from '../../base/noteables/reader';
+import { requireNoteableReader } from '../../base/noteables/reader';
 import type { ParentFacts } from '../../base/noteables/reader';
 import { NoteLimit } from '../../talk/notes/note-limit';
-import { removeNotesOf } from '../../talk/notes/note-removal';
-import { recordState, recordWeight } from '../../base/resource-events/states-and-weights';
+import { removeNotesOfNoteables } from '../../talk/notes/note-removal';
+import { recordStateEvent, recordWeightEvent } from '../../base/resource-events/states-and-weights';
 import type { ChangedNoteable, ChangedBy } from '../../base/resource-events/states-and-weights';
 import { systemNotes, writeSystemNotes } from '../../talk/notes/system-notes';
-import { People } from '../../planning/people/people';
+import { AssignedPeopleService } from '../../planning/people/people';
 import { issueAssignees } from './assignees/issue-assignees';
 import { assertEpicNotConfidential } from './confidential-epics';
-import { computeIssueChange, permittedUpdate, changesMoreThanState } from './issue-change';
+import { computeIssueChange, keepPermittedIssueChanges, changesMoreThanState } from './issue-change';
 import type { IssueChange, IssueUpdate, DeferredIssueUpdate } from './issue-change';
-import { emitChange, isChanged, issueEventData } from './issue-events';
+import { emitIssueChange, isIssueChanged, issueEventData } from './issue-events';
 import type { RelatedChanges } from './issue-events';
-import { checkedTexts, Issue, taskCounts } from './issue.entity';
+import { checkTitleAndDescription, Issue, countDescriptionTasks } from './issue.entity';
 import { issueKind } from './issue.kind';
 import { issuePolicy } from './issue.policy';
 import { IssuesQueries } from './issues.queries';
 import type { IssueProject } from './issues.queries';
-import { visibleIssueIds, VISIBLE_ISSUE } from './visible-issues';
+import { findVisibleIssueIds, VISIBLE_ISSUE } from './visible-issues';
 import type { EpicAssignment } from './epic/epic-assignment';
-import { insertIssue, permittedNewIssue } from './new-issue';
+import { insertIssue, keepPermittedIssueFields } from './new-issue';
 import type { NewIssue } from './new-issue';
 
 /**
@@ -68,7 +68,7 @@ export class IssuesService {
   constructor(
     private readonly work: Work,
     private readonly queries: IssuesQueries,
-    private readonly people: People,
+    private readonly people: AssignedPeopleService,
     private readonly directory: Directory,
     private readonly noteLimit: NoteLimit,
   ) {}
@@ -80,18 +80,21 @@ export class IssuesService {
     input: NewIssue,
     { epicAssignment, lock, finish }: CreationSteps = {},
   ): Promise<string> {
-    const allowed = permittedNewIssue(checkedTexts(input), issuePolicy.fieldPermissions(viewer, project));
+    const allowed = keepPermittedIssueFields(
+      checkTitleAndDescription(input),
+      issuePolicy.fieldPermissions(viewer, project),
+    );
     const users = await this.people.filterEligible(viewer, project, allowed.assigneeIds);
-    const counts = taskCounts(input.description);
+    const counts = countDescriptionTasks(input.description);
     const isNotifying = users.length > 0 || findMentions(joinTitleAndDescription(input)).all.length > 0;
     const number = await this.work.run(async (tx) => {
       if (finish) await this.noteLimit.begin(tx, viewer);
       else if (isNotifying) this.noteLimit.countNotes(tx, viewer);
-      const place = await withPlaceForPlanning(tx, viewer, project, allowed);
+      const place = await withCurrentAncestorsForPlanning(tx, viewer, project, allowed);
       const milestoneId = checkMilestoneId(await lockMilestone(tx, place, allowed.milestoneId)) ?? null;
       await lock?.(tx);
       const setEpic = await epicAssignment?.(tx);
-      const newLabels = await resolveLabels(tx, place, allowed.labels);
+      const newLabels = await resolveOrCreateLabels(tx, place, allowed.labels);
       const row = { ...allowed, ...counts, milestoneId, projectId: project.id };
       const issue = await insertIssue(tx, { ...row, authorId: viewer.userId });
       await this.people.assignUsers(tx, issueAssignees, issue.id, [], users);
@@ -102,7 +105,7 @@ export class IssuesService {
         await setLabels(tx, labelTarget(issue.id, project), newLabels, by),
       );
       await recordMilestoneEvent(tx, eventTarget(issue), { from: null, to: milestoneId }, by);
-      if (allowed.weight !== null) await recordWeight(tx, eventTarget(issue), allowed.weight, by);
+      if (allowed.weight !== null) await recordWeightEvent(tx, eventTarget(issue), allowed.weight, by);
       tx.emit(
         issueCreated.of({
           aggregateId: issue.id,
@@ -143,7 +146,7 @@ export class IssuesService {
   ): Promise<void> {
     const permits = issuePolicy.fieldPermissions(viewer, project);
     const planning = permits.plan ? { labels, milestoneId } : {};
-    const place = await withPlaceForPlanning(tx, viewer, project, planning);
+    const place = await withCurrentAncestorsForPlanning(tx, viewer, project, planning);
     const choice = await lockMilestone(tx, place, planning.milestoneId);
     const setEpic = await epicAssignment?.(tx);
     const { issue, at } = await this.lockIssue(tx, viewer, project, iid);
@@ -153,12 +156,15 @@ export class IssuesService {
     const subject = { authorId: issue.authorId, assigneeIds: before };
     const isAllowed = changesMoreThanState(update) ? issuePolicy.mayEdit : issuePolicy.mayChangeState;
     if (!isAllowed(viewer, project, subject)) throw new Forbidden();
-    const allowed = { ...permittedUpdate(checkedTexts(update), permits), milestoneId: checkMilestoneId(choice) };
+    const allowed = {
+      ...keepPermittedIssueChanges(checkTitleAndDescription(update), permits),
+      milestoneId: checkMilestoneId(choice),
+    };
     const change = computeIssueChange(issue, allowed, { actorId: viewer.userId, at });
     const context = { viewer, project };
     const assigned = { id: issue.id, before };
     const people = await this.people.reassignUsers(tx, context, issueAssignees, assigned, allowed.assigneeIds);
-    const newLabels = await resolveLabels(tx, place, allowed.labels);
+    const newLabels = await resolveOrCreateLabels(tx, place, allowed.labels);
     const by = { actorId: viewer.userId, at };
     await setEpic?.(issue.id);
     if (change.columns.confidential === false) await assertEpicNotConfidential(tx, issue.id);
@@ -167,7 +173,7 @@ export class IssuesService {
     await this.writeResourceEvents(tx, issue, change, by);
     const mentionedBefore = change.textChanged ? await this.mentionedUserIds(tx, issue) : [];
     await this.storeIssueChange(tx, viewer, issue, { change, related, at, backdatedAt: allowed.updatedAt });
-    emitChange(tx, viewer, issue, { change, related, mentionedBefore, at });
+    emitIssueChange(tx, viewer, issue, { change, related, mentionedBefore, at });
     if (!change.textChanged) return;
     publishTextWritten(tx, viewer, {
       ...aboutIssue(issue.id),
@@ -185,7 +191,7 @@ export class IssuesService {
   ): Promise<void> {
     await this.work.run(async (tx) => {
       // Locks the issues that refer to it too, since the deletion changes their rows.
-      const [visibleId = null] = await visibleIssueIds(tx, viewer, [{ project, iid }]);
+      const [visibleId = null] = await findVisibleIssueIds(tx, viewer, [{ project, iid }]);
       const referring = await tx.prepared<{ id: number }>(namedBy, [visibleId]);
       await lockNoteables(
         tx,
@@ -195,7 +201,7 @@ export class IssuesService {
       const { issue } = await this.lockIssue(tx, viewer, project, iid);
       if (!issuePolicy.mayDelete(viewer, project)) throw new Forbidden();
       check(issue.updatedAt);
-      await removeNotesOf(tx, issueKind, [issue.id]);
+      await removeNotesOfNoteables(tx, issueKind, [issue.id]);
       await tx.manager.delete(Issue, issue.id);
       const { id, iid: number, projectId: project_id, state } = issue;
       tx.emit(issueEvents.deletedOf({ id, iid: number, project_id, state }, viewer.userId, viewer.directory));
@@ -209,7 +215,7 @@ export class IssuesService {
     project: ParentFacts,
     iid: number,
   ): Promise<{ issue: Issue; at: Date }> {
-    const { viewerId, isMember, readsConfidential } = readerOfNamed(viewer, {
+    const { viewerId, isMember, readsConfidential } = requireNoteableReader(viewer, {
       kind: issueKind,
       parent: project,
     });
@@ -228,8 +234,8 @@ export class IssuesService {
   ): Promise<void> {
     const milestones = { from: issue.milestoneId, to: columns.milestoneId ?? null };
     if (columns.milestoneId !== undefined) await recordMilestoneEvent(tx, eventTarget(issue), milestones, by);
-    if (columns.weight !== undefined) await recordWeight(tx, eventTarget(issue), columns.weight, by);
-    if (state !== null) await recordState(tx, eventTarget(issue), state, by);
+    if (columns.weight !== undefined) await recordWeightEvent(tx, eventTarget(issue), columns.weight, by);
+    if (state !== null) await recordStateEvent(tx, eventTarget(issue), state, by);
   }
 
   private async storeIssueChange(
@@ -243,7 +249,7 @@ export class IssuesService {
       o.related.people.removed.map((user) => user.username),
     );
     const bodies = assigneeNote ? [assigneeNote, ...o.change.notes] : o.change.notes;
-    if (!isChanged(o.change.columns, o.related) && o.backdatedAt === undefined) return;
+    if (!isIssueChanged(o.change.columns, o.related) && o.backdatedAt === undefined) return;
     // A milestone writes no note, but is announced by e-mail as a note is.
     if (bodies.length > 0 || o.change.columns.milestoneId !== undefined) this.noteLimit.countNotes(tx, viewer);
     await tx.manager.update(Issue, issue.id, { ...o.change.columns, updatedAt: o.backdatedAt ?? o.at });

@@ -1,6 +1,6 @@
 import { nullable, object } from '@rookery/api-v4';
 import { json } from '../../base/noteables/json.shape';
-import { addAndRemoveSummaries, resourceEventShape } from '../../base/resource-events/resource-events.shape';
+import { createAddRemoveEventSummaries, resourceEventShape } from '../../base/resource-events/resource-events.shape';
 import type { ResourceEvents, ResourceEventSql } from '../../base/resource-events/resource-events.shape';
 
 /**
@@ -8,7 +8,7 @@ import type { ResourceEvents, ResourceEventSql } from '../../base/resource-event
  */
 export const iterationEvents: ResourceEvents = {
   noun: 'iteration',
-  about: addAndRemoveSummaries('iteration'),
+  about: createAddRemoveEventSummaries('iteration'),
   table: 'resource_iteration_events',
   rows: `(select e.id, e.noteable_type, e.noteable_id, e.user_id, e.created_at from resource_state_events e where false)`,
   joins: () => '',

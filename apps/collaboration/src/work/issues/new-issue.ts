@@ -30,7 +30,7 @@ export interface NewIssue extends UserAgentColumns {
 /**
  * Removes the fields that the caller may not set: they are ignored, not refused. Source: reference work-tracking 9.1.
  */
-export function permittedNewIssue(issue: NewIssue, may: FieldPermissions): NewIssue {
+export function keepPermittedIssueFields(issue: NewIssue, may: FieldPermissions): NewIssue {
   return {
     ...issue,
     assigneeIds: may.plan ? issue.assigneeIds : [],

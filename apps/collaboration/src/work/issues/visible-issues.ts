@@ -1,7 +1,7 @@
 import type { SignedInViewer } from '@rookery/kernel';
 import { prepareStatement } from '@rookery/persistence';
 import type { Tx } from '@rookery/persistence';
-import { createReader, canReadFeature } from '../../base/noteables/reader';
+import { createNoteableReader, canReadFeature } from '../../base/noteables/reader';
 import type { ParentFacts } from '../../base/noteables/reader';
 import { issueKind } from './issue.kind';
 
@@ -17,14 +17,14 @@ export interface IssueKey {
 }
 
 /** Returns the ids of the named issues that the viewer sees, so that the caller can lock them all at once. */
-export async function visibleIssueIds(
+export async function findVisibleIssueIds(
   tx: Tx,
   viewer: SignedInViewer,
   named: readonly IssueKey[],
 ): Promise<readonly number[]> {
   const ids: number[] = [];
   for (const { project, iid } of named) {
-    const reader = createReader(viewer, project);
+    const reader = createNoteableReader(viewer, project);
     if (!canReadFeature(issueKind.feature, project, reader)) continue;
     const values = [project.id, reader.viewerId, reader.isMember, reader.readsConfidential, iid];
     ids.push(...(await tx.prepared<{ id: number }>(visible, values)).map(({ id }) => id));

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import type { ProjectScope } from '@rookery/api-v4';
 import { countCommits } from '@rookery/git';
-import { readerOfNamed } from '../../base/noteables/reader';
+import { requireNoteableReader } from '../../base/noteables/reader';
 import { NotFound } from '@rookery/kernel';
 import type { Viewer } from '@rookery/kernel';
 import { mergeRequestKind } from './merge-request.kind';
@@ -27,7 +27,7 @@ export class MergeRequestAnswers {
     iid: number,
     wanted: { readonly diverged: boolean; readonly rebasing: boolean },
   ): Promise<string> {
-    readerOfNamed(viewer, { kind: mergeRequestKind, parent: project });
+    requireNoteableReader(viewer, { kind: mergeRequestKind, parent: project });
     await this.mergeability.refresh(project, iid);
     const diverged = wanted.diverged ? await this.countDivergedCommits(project, iid) : null;
     // A rebase ends within its request, so none is ever in progress.

@@ -1,7 +1,7 @@
 import type { RequestedLabels } from '../../planning/labels/labelling/labelling';
 import { systemNotes } from '../../talk/notes/system-notes';
-import { taskCounts } from '../issues/issue.entity';
-import { descriptionNotes } from '../issues/issue-change';
+import { countDescriptionTasks } from '../issues/issue.entity';
+import { renderDescriptionChangeNotes } from '../issues/issue-change';
 import { isDraftTitle, withoutDraftMark } from './merge-request.entity';
 import type { MergeRequest } from './merge-request.entity';
 import { mergeRequestKind } from './merge-request.kind';
@@ -45,7 +45,7 @@ interface ChangeContext {
 /**
  * Removes the fields that the caller may not set: they are ignored, not refused. Source: reference repositories 8.6.
  */
-export function permittedUpdate(update: MergeRequestUpdate, mayPlan: boolean): MergeRequestUpdate {
+export function keepPermittedMergeRequestChanges(update: MergeRequestUpdate, mayPlan: boolean): MergeRequestUpdate {
   if (mayPlan) return update;
   const { assigneeIds: _, reviewerIds: __, labels: ___, milestoneId: ____, discussionLocked: _____, ...open } = update;
   return open;
@@ -66,8 +66,8 @@ export function computeMergeRequestChange(
   }
   if (update.description !== undefined && update.description !== mergeRequest.description) {
     const edited = { description: update.description, editedById: context.actorId };
-    Object.assign(columns, edited, taskCounts(update.description));
-    notes.push(...descriptionNotes(mergeRequest.description, update.description));
+    Object.assign(columns, edited, countDescriptionTasks(update.description));
+    notes.push(...renderDescriptionChangeNotes(mergeRequest.description, update.description));
   }
   if (isRetargeted(mergeRequest, update)) {
     columns.targetBranch = update.targetBranch;

@@ -2,7 +2,7 @@ import type { NoteableRoutes } from '../../base/noteables/noteable-routes.dto';
 import { resourceEventsController } from '../../base/resource-events/resource-events.controller';
 import { stateEvents } from '../../base/resource-events/states-and-weights';
 import { subscriptionsController } from '../../following/subscriptions/subscriptions.controller';
-import { markingController } from '../../following/todos/marking.controller';
+import { createTodoMarkingController } from '../../following/todos/marking.controller';
 import { labelEvents } from '../../planning/labels/labelling/labels.shape';
 import { milestoneNoteablesController } from '../../planning/milestones/milestone-noteables.controller';
 import { milestoneEvents } from '../../planning/milestones/milestone.shape';
@@ -26,7 +26,7 @@ export const MergeRequestNoteAwardEmojiController = awardEmojiController(mergeRe
 export const MergeRequestLabelEventsController = resourceEventsController(mergeRequests, labelEvents);
 export const MergeRequestMilestoneEventsController = resourceEventsController(mergeRequests, milestoneEvents);
 export const MergeRequestStateEventsController = resourceEventsController(mergeRequests, stateEvents);
-export const MergeRequestMarkingController = markingController(mergeRequests);
+export const MergeRequestMarkingController = createTodoMarkingController(mergeRequests);
 export const MergeRequestSubscriptionsController = subscriptionsController(mergeRequests);
 export const MergeRequestTimeTrackingController = timeTrackingController(mergeRequests);
 export const MergeRequestNotesController = notesController(mergeRequests);

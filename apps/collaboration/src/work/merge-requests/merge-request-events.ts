@@ -32,13 +32,16 @@ export interface EventActor {
 export type MergeRequestFacts = Pick<MergeRequest, 'id' | 'iid' | 'projectId' | 'authorId' | 'createdAt'>;
 
 /** Checks whether an update changes the merge request. */
-export function isChanged(columns: Partial<MergeRequest>, { assignees, reviewers, labels }: RelatedChanges): boolean {
+export function isMergeRequestChanged(
+  columns: Partial<MergeRequest>,
+  { assignees, reviewers, labels }: RelatedChanges,
+): boolean {
   const sets = [assignees, reviewers, labels].flatMap(({ added, removed }) => [added.length, removed.length]);
   return Object.keys(columns).length > 0 || sets.some((count) => count > 0);
 }
 
 /** Emits the event of a new merge request. */
-export function emitCreated(
+export function emitMergeRequestCreated(
   tx: Tx,
   by: EventActor,
   mergeRequest: MergeRequestFacts,
@@ -58,7 +61,7 @@ export function emitCreated(
 }
 
 /** Emits a change: one event for fields, people and labels, one for the state. */
-export function emitChange(
+export function emitMergeRequestChange(
   tx: Tx,
   by: EventActor,
   mergeRequest: MergeRequest,
@@ -74,7 +77,7 @@ export function emitChange(
     autoMergeUserId: _____,
     ...fields
   } = change.columns;
-  if (isChanged(fields, related)) {
+  if (isMergeRequestChanged(fields, related)) {
     tx.emit(
       mergeRequestUpdated.of({
         ...eventEnvelopeFields(by, mergeRequest),
@@ -94,12 +97,13 @@ export function emitChange(
       }),
     );
   }
-  if (mergeRequest.draft && fields.draft === false) emitProgress(tx, mergeRequest, { ...by, step: 'ready', at });
-  if (change.state !== null) emitState(tx, by, mergeRequest, change.state, { at });
+  if (mergeRequest.draft && fields.draft === false)
+    emitMergeRequestProgress(tx, mergeRequest, { ...by, step: 'ready', at });
+  if (change.state !== null) emitMergeRequestStateChange(tx, by, mergeRequest, change.state, { at });
 }
 
 /** Emits a step of a merge request that changes none of its fields. */
-export function emitProgress(
+export function emitMergeRequestProgress(
   tx: Tx,
   { id, iid, projectId, authorId, createdAt }: MergeRequestFacts,
   progress: NoteableProgress,
@@ -109,7 +113,7 @@ export function emitProgress(
 }
 
 /** Emits that a merge request was closed, reopened or merged. `isAutomatic` is true if its automatic merge did it. */
-export function emitState(
+export function emitMergeRequestStateChange(
   tx: Tx,
   by: EventActor,
   mergeRequest: MergeRequestFacts,
@@ -128,7 +132,7 @@ export function emitState(
 }
 
 /** Emits that a user approved a merge request or withdrew that. */
-export function emitApproval(
+export function emitMergeRequestApproval(
   tx: Tx,
   by: EventActor,
   mergeRequest: MergeRequestFacts,
@@ -143,7 +147,7 @@ export function emitApproval(
 }
 
 /** Emits that rules name users as approvers of a merge request. */
-export function emitApprovalRequested(
+export function emitMergeRequestApprovalRequested(
   tx: Tx,
   by: EventActor,
   mergeRequest: MergeRequestFacts,

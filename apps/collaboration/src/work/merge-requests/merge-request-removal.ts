@@ -1,17 +1,17 @@
-import { attachedTo } from '@rookery/persistence';
+import { declareAttachedTable } from '@rookery/persistence';
 
 /** Parts of merge requests that are removed with their project or users. Versions go by a foreign key. */
-export const attachedMergeRequestAssignees = attachedTo({
+export const attachedMergeRequestAssignees = declareAttachedTable({
   table: 'merge_request_assignees',
   key: 'ctid',
   users: [{ column: 'user_id', onRemoval: 'delete' }],
 });
-export const attachedMergeRequestReviewers = attachedTo({
+export const attachedMergeRequestReviewers = declareAttachedTable({
   table: 'merge_request_reviewers',
   key: 'ctid',
   users: [{ column: 'user_id', onRemoval: 'delete' }],
 });
-export const attachedMergeRequests = attachedTo({
+export const attachedMergeRequests = declareAttachedTable({
   table: 'merge_requests',
   effect: 'drop-merge-requests',
   project: 'project_id',

@@ -13,7 +13,7 @@ import type { UpdateSteps, WriteSteps } from './merge-requests.service';
 import { MergeRequestsService } from './merge-requests.service';
 import type { NewMergeRequest } from './new-merge-request';
 import { MergeRequestBranches } from './versions/branches';
-import { headRef, mergeRef, MergeRequestVersions } from './versions/merge-request-versions';
+import { mergeRequestHeadRef, mergeRequestMergeRef, MergeRequestVersions } from './versions/merge-request-versions';
 
 /**
  * Writes merge requests together with what git knows of their branches: versions before the transaction, refs after it.
@@ -75,7 +75,7 @@ export class MergeRequestWrites {
   ): Promise<void> {
     await this.mergeRequests.remove(viewer, project, iid, check);
     try {
-      const refs = [headRef(iid), mergeRef(iid)].map((ref) => ({ ref, id: null }));
+      const refs = [mergeRequestHeadRef(iid), mergeRequestMergeRef(iid)].map((ref) => ({ ref, id: null }));
       await this.branches.useRepository(project, (repository) => setHiddenRefs(repository, refs));
     } catch (error) {
       this.logger.warn({ err: error, projectId: project.id, iid }, 'refs of a deleted merge request remain');

@@ -7,7 +7,7 @@ import {
 } from './merge-request-removal';
 import {
   MERGE_REQUEST_SHOWN_AS,
-  mergeRequestBytes,
+  mergeRequestTextBytesSql,
   mergeRequestDetailShape,
   mergeRequestShape,
 } from './merge-request.shape';
@@ -54,7 +54,7 @@ export const mergeRequestKind: NoteableKind = {
       join merge_requests i on i.id = s.merge_request_id and i.state = 'opened' where s.user_id = ${user})`,
   },
   listed: mergeRequestShape,
-  listedBytes: mergeRequestBytes({}),
+  listedBytes: mergeRequestTextBytesSql({}),
   detailed: mergeRequestDetailShape,
   attached: [attachedMergeRequestAssignees, attachedMergeRequestReviewers, attachedMergeRequests],
 };

@@ -2,7 +2,7 @@ import type { ProjectScope } from '@rookery/api-v4';
 import { mayReadCode } from '@rookery/directory';
 import type { SignedInViewer } from '@rookery/kernel';
 import { ACCESS_LEVELS } from '@rookery/kernel';
-import { createReader, canReadFeature } from '../../base/noteables/reader';
+import { createNoteableReader, canReadFeature } from '../../base/noteables/reader';
 import type { ParentFacts } from '../../base/noteables/reader';
 
 const { reporter, developer, owner } = ACCESS_LEVELS;
@@ -11,13 +11,15 @@ const { reporter, developer, owner } = ACCESS_LEVELS;
 export const mergeRequestPolicy = {
   /** Developers of a project with merge requests. */
   mayCreate(viewer: SignedInViewer, project: ProjectScope): boolean {
-    if (project.archived || !canReadFeature('merge_requests', project, createReader(viewer, project))) return false;
+    if (project.archived || !canReadFeature('merge_requests', project, createNoteableReader(viewer, project)))
+      return false;
     return hasLevel(viewer, project, developer);
   },
 
   /** Readers of the target's code; the source needs `mayCreate`. */
   mayTarget(viewer: SignedInViewer, target: ProjectScope): boolean {
-    if (target.archived || !canReadFeature('merge_requests', target, createReader(viewer, target))) return false;
+    if (target.archived || !canReadFeature('merge_requests', target, createNoteableReader(viewer, target)))
+      return false;
     return mayReadCode(viewer, target);
   },
 

@@ -1,24 +1,24 @@
 import { nullable, object, text } from '@rookery/api-v4';
-import { projectLevelSql } from '@rookery/directory';
+import { projectAccessLevelSql } from '@rookery/directory';
 import { ACCESS_LEVELS } from '@rookery/kernel';
-import { json, jsonShape, textsSql } from '../../base/noteables/json.shape';
+import { json, jsonShape, jsonTextsSql } from '../../base/noteables/json.shape';
 import type { PersonalDetailSql, PersonalJsonSql } from '../../base/noteables/noteable-kinds';
 import { trimBaseUrl, personShape } from '../../base/noteables/person.shape';
 import { referencesShape, webPathSql } from '../../base/noteables/references.shape';
 import type { ReferenceFormat } from '../../base/noteables/references.shape';
 import { subscribedSql } from '../../base/noteables/subscribed-sql';
 import { taskStatusShape } from '../../base/noteables/task-status.shape';
-import { labelDetailsBytes, labelsOf } from '../../planning/labels/labelling/labels.shape';
+import { labelDetailsBytesSql, labelsOf } from '../../planning/labels/labelling/labels.shape';
 import { MILESTONE_BYTES, milestoneOfNoteable } from '../../planning/milestones/milestone.shape';
 import { timeStatsShape } from '../../planning/time-tracking/time-stats.shape';
 import { MERGE_REQUEST_STATES } from './merge-request.entity';
-import { mayMergeSql } from './merging/merge-permissions';
+import { mayMergeIntoTargetSql } from './merging/merge-permissions';
 import { BLOCKED_BY_THREADS_SQL, MERGE_RULES_SQL, SQUASH_ON_MERGE_SQL } from './merging/merge-rules';
 import { detailedMergeStatus, mergeStatus } from './merge-status.shape';
 import { mergeRequestAssignees, mergeRequestReviewers } from './people/merge-request-people';
 import { SHOWN_HEAD_PIPELINE_SQL } from './pipelines/head-pipeline-sql';
 import { headPipelineShape, pipelineShape } from './pipelines/pipelines.shape';
-import type { PeopleList } from '../../planning/people/people-list';
+import type { AssignedPeopleList } from '../../planning/people/people-list';
 
 /** References to merge requests use the number in the project. */
 export const MERGE_REQUEST_SHOWN_AS: ReferenceFormat = { shownId: 'iid', webPath: '/-/merge_requests/', sigil: '!' };
@@ -34,8 +34,8 @@ const userJsonSource = (sql: PersonalJsonSql, idSql: string) => ({
   ...personJsonSource(sql, `from directory_users u where u.id = ${idSql}`),
   by: idSql,
 });
-const peopleSql = (sql: PersonalJsonSql, list: PeopleList): string =>
-  textsSql(
+const peopleSql = (sql: PersonalJsonSql, list: AssignedPeopleList): string =>
+  jsonTextsSql(
     personShape,
     personJsonSource(sql, `from directory_users u, ${list.ofNoteable} and u.id = s.user_id`),
     's.position',
@@ -160,9 +160,9 @@ export const listedMergeRequest = mergeRequestShape.documentedAs(
 );
 
 /** Size of the texts of a merge request `i` in a list, with those of its milestone and labels. Units: bytes. */
-export function mergeRequestBytes({ withLabelDetails }: Pick<PersonalJsonSql, 'withLabelDetails'>): string {
+export function mergeRequestTextBytesSql({ withLabelDetails }: Pick<PersonalJsonSql, 'withLabelDetails'>): string {
   const milestone = `(select ${MILESTONE_BYTES} from milestones m where m.id = i.milestone_id)`;
-  const labels = withLabelDetails === true ? ` + ${labelDetailsBytes(OF_MERGE_REQUEST.type)}` : '';
+  const labels = withLabelDetails === true ? ` + ${labelDetailsBytesSql(OF_MERGE_REQUEST.type)}` : '';
   return `coalesce(octet_length(i.description), 0) + coalesce(${milestone}, 0)${labels}`;
 }
 
@@ -172,10 +172,13 @@ const diffRefsShape = jsonShape<unknown>('DiffRefs').fields({
   start_sha: [json.tokenOrNull, () => 'i.start_sha'],
 });
 const viewerShape = jsonShape<PersonalDetailSql>('MergeRequestViewer').fields({
-  can_merge: [json.bool, ({ viewer, person: { isAdmin } }) => mayMergeSql(projectLevelOfUserSql(viewer), isAdmin)],
+  can_merge: [
+    json.bool,
+    ({ viewer, person: { isAdmin } }) => mayMergeIntoTargetSql(projectLevelOfUserSql(viewer), isAdmin),
+  ],
 });
 const projectLevelOfUserSql = (user: string): string =>
-  `coalesce((select ${projectLevelSql({ user, project: 'p.id', namespace: 'home' })} from directory_projects p
+  `coalesce((select ${projectAccessLevelSql({ user, project: 'p.id', namespace: 'home' })} from directory_projects p
       join directory_namespaces home on home.id = p.namespace_id where p.id = i.project_id), 0)`;
 
 /** Number of changed files from which on only `1000+` is shown. Source: reference repositories 8.2. */

@@ -6,7 +6,7 @@ import {
   created,
   Endpoint,
   JsonText,
-  none,
+  noContent,
   one,
   page,
   project,
@@ -123,7 +123,7 @@ export class MergeRequestsController {
     within: project('id', 'copy'),
     may: signedIn(),
     params: IdentifyMergeRequest,
-    answers: none(),
+    answers: noContent(),
     fails: [412],
   })
   remove(call: WriteCall<IdentifyMergeRequest>): Promise<void> {

@@ -1,7 +1,7 @@
 import { AtLeastOneOf, Flag, Instant, Int, ListOf, OneOf, Text } from '@rookery/api-v4';
 import { assertAllUsed } from '@rookery/kernel';
 import { requestedLabels } from '../../planning/labels/labelling/requested-labels';
-import { requestedPeople } from '../../planning/people/people-filter';
+import { toRequestedPersonIds } from '../../planning/people/people-filter';
 import type { MergeRequestUpdate } from './merge-request-change';
 import { squashesByDefault } from './merging/merge-rules';
 import type { MergeRules } from './merging/merge-rules';
@@ -120,8 +120,8 @@ export function toNewMergeRequest(
     sourceProjectId,
     sourceBranch: source_branch,
     targetBranch: target_branch,
-    assigneeIds: requestedPeople(assignee_ids, assignee_id) ?? [],
-    reviewerIds: requestedPeople(reviewer_ids) ?? [],
+    assigneeIds: toRequestedPersonIds(assignee_ids, assignee_id) ?? [],
+    reviewerIds: toRequestedPersonIds(reviewer_ids) ?? [],
     labels: requestedLabels(labels, undefined, undefined),
     milestoneId: milestone_id || null,
     forceRemoveSourceBranch: remove_source_branch ?? rules.removesSource,
@@ -142,8 +142,8 @@ export function toMergeRequestUpdate({ merge_request_iid: _, ...params }: Update
     description,
     targetBranch: target_branch,
     stateEvent: state_event,
-    assigneeIds: requestedPeople(assignee_ids, assignee_id),
-    reviewerIds: requestedPeople(reviewer_ids),
+    assigneeIds: toRequestedPersonIds(assignee_ids, assignee_id),
+    reviewerIds: toRequestedPersonIds(reviewer_ids),
     labels: requestedLabels(labels, add_labels, remove_labels),
     milestoneId: milestone_id === 0 ? null : milestone_id,
     forceRemoveSourceBranch: remove_source_branch,

@@ -7,7 +7,7 @@ import { RepositoriesModule } from '../../code/repositories/repositories.module'
 import { SubscriptionsModule } from '../../following/subscriptions/subscriptions.module';
 import { TodosModule } from '../../following/todos/todos.module';
 import { MilestonesModule } from '../../planning/milestones/milestones.module';
-import { PeopleModule } from '../../planning/people/people.module';
+import { AssignedPeopleModule } from '../../planning/people/people.module';
 import { TimeTrackingModule } from '../../planning/time-tracking/time-tracking.module';
 import { AwardEmojiModule } from '../../talk/award-emoji/award-emoji.module';
 import { MentionsModule } from '../../talk/mentions/mentions.module';
@@ -60,37 +60,37 @@ import { ApprovalsService } from './approvals/approvals.service';
 import { ApproverTodosConsumer } from './approvals/approver-todos.consumer';
 import { ProjectApprovalsController } from './approvals/project-approvals.controller';
 import { MergeRequestIssue } from './closing/merge-request-issue.entity';
-import { MergeRequestRecords } from './closing/merge-request-records';
+import { MergeRequestRecorder } from './closing/merge-request-records';
 import { RelatedIssuesController } from './closing/related-issues.controller';
 import { RelatedIssuesQueries } from './closing/related-issues.queries';
 import { RelatedMergeRequestsController } from './closing/related-merge-requests.controller';
 import { RelatedMergeRequestsQueries } from './closing/related-merge-requests.queries';
 import { AutoMerge } from './merging/auto-merge';
-import { ChecksAfterPushes } from './merging/check-merge-requests';
-import { CheckResults } from './merging/check-results';
-import { ClosedByPush } from './merging/closed-by-push';
-import { EarlierAttempts } from './merging/earlier-attempts';
+import { MergeChecksAfterPushEffect } from './merging/check-merge-requests';
+import { MergeCheckResultStore } from './merging/check-results';
+import { MergeRequestClosingService } from './merging/closed-by-push';
+import { EarlierMergeAttempts } from './merging/earlier-attempts';
 import { MergeController } from './merging/merge.controller';
 import { MergeChecks } from './merging/merge-checks';
 import { MergePermissions } from './merging/merge-permissions';
 import { MergeRecipes } from './merging/merge-recipes';
 import { MergeService } from './merging/merge.service';
-import { MergeTurns } from './merging/merge-turns';
+import { BranchMergeQueue } from './merging/merge-turns';
 import { RebaseService } from './merging/rebase.service';
 import { Mergeability } from './merging/mergeability';
 import { AutoMergeRuns } from './pipelines/auto-merge-runs';
 import { AutoMergeRunsJob } from './pipelines/auto-merge-runs.job';
 import { CiPipeline } from './pipelines/ci-pipeline.entity';
-import { ActingViewers } from './merging/acting-viewers';
+import { BackgroundViewerFinder } from './merging/acting-viewers';
 import { ApprovalQuickActions } from './quick-actions/approval-quick-actions';
-import { MergeCommands } from './quick-actions/merge-commands';
+import { MergeQuickActions } from './quick-actions/merge-commands';
 import { MergeCommandsJob } from './quick-actions/merge-commands.job';
 import { MergeRequestQuickActions } from './quick-actions/merge-request-quick-actions';
-import { OptionedRequests } from './push-options/optioned-requests';
-import { PushLinks } from './push-options/push-links';
+import { PushOptionMergeRequestWriter } from './push-options/optioned-requests';
+import { PushMergeRequestLinks } from './push-options/push-links';
 import { PushOptionsEffect } from './push-options/push-options-effect';
 import { PushOptionsJob } from './push-options/push-options.job';
-import { PushedRequests } from './push-options/pushed-requests';
+import { MergeRequestPushOptionsService } from './push-options/pushed-requests';
 import { CiPipelinesConsumer } from './pipelines/ci-pipelines.consumer';
 import { MergeRequestHeadController } from './pipelines/merge-request-head.controller';
 import { MergeRequestHeads } from './pipelines/merge-request-heads';
@@ -101,29 +101,29 @@ import { MergeRequestPipelinesQueries } from './pipelines/pipelines.queries';
 import { ReviewersController } from './people/reviewers.controller';
 import { ReviewersQueries } from './people/reviewers.queries';
 import { DiffThreadFollower } from './reviews/followed-threads';
-import { DiffThreads } from './reviews/diff-threads';
+import { MergeRequestDiffThreads } from './reviews/diff-threads';
 import { attachedDraftNotes, DraftNote } from './drafts/draft-note.entity';
 import { DraftNotesController } from './drafts/draft-notes.controller';
 import { DraftNotesQueries } from './drafts/draft-notes.queries';
 import { DraftNotesService } from './drafts/draft-notes.service';
-import { PublishDraftsService } from './drafts/publish-drafts.service';
-import { AppliedSuggestions } from './suggestions/applied-suggestions';
+import { PublishDraftNotesService } from './drafts/publish-drafts.service';
+import { AppliedSuggestionsEffect } from './suggestions/applied-suggestions';
 import { ApplySuggestionsService } from './suggestions/apply-suggestions.service';
 import { IssuesModule } from '../issues/issues.module';
-import { ThreadFollowUps } from './follow-ups/thread-follow-ups';
+import { MergeRequestThreadsFinder } from './follow-ups/thread-follow-ups';
 import { SuggestionAuthors } from './suggestions/suggestion-authors';
 import { SuggestionsController } from './suggestions/suggestions.controller';
-import { VersionContentsQueries } from './versions/version-contents';
+import { MergeRequestVersionContentsQueries } from './versions/version-contents';
 import { MergeRequestVersionsController } from './versions/versions.controller';
-import { BranchSharing } from './versions/branch-sharing';
+import { SourceBranchSharingPolicy } from './versions/branch-sharing';
 import { MergeRequestBranches } from './versions/branches';
-import { MergeRequestPushes } from './versions/merge-request-pushes';
+import { MergeRequestPushEffect } from './versions/merge-request-pushes';
 import { MergeRequestVersions } from './versions/merge-request-versions';
 import { SourceBranches } from './versions/source-branches';
 import { DiffNoteImports } from './importing/diff-note-imports';
-import { ImportedBranches } from './importing/imported-branches';
+import { ImportedMergeRequestBranches } from './importing/imported-branches';
 import { MergeRequestImports } from './importing/merge-request-imports';
-import { DeletedForksConsumer } from './closing/deleted-forks.consumer';
+import { DeletedForkMergeRequestsConsumer } from './closing/deleted-forks.consumer';
 
 /** Merge requests with versions, assignees and reviewers, and the routes of their notes, awards and events. */
 @Owns(
@@ -157,7 +157,7 @@ import { DeletedForksConsumer } from './closing/deleted-forks.consumer';
     MentionsModule,
     MilestonesModule,
     NotesModule,
-    PeopleModule,
+    AssignedPeopleModule,
     ProtectedRefsModule,
     RepositoriesModule,
     ResourceEventsModule,
@@ -168,7 +168,7 @@ import { DeletedForksConsumer } from './closing/deleted-forks.consumer';
   controllers: [
     CiPipelinesConsumer,
     MergeRequestHeadController,
-    DeletedForksConsumer,
+    DeletedForkMergeRequestsConsumer,
     MergeRequestPipelinesController,
     ApprovalsController,
     MergeRequestApprovalRulesController,
@@ -198,11 +198,11 @@ import { DeletedForksConsumer } from './closing/deleted-forks.consumer';
     ProjectMilestoneMergeRequestsController,
   ],
   providers: [
-    AppliedSuggestions,
+    AppliedSuggestionsEffect,
     ApplySuggestionsService,
     AutoMergeRuns,
     AutoMergeRunsJob,
-    EarlierAttempts,
+    EarlierMergeAttempts,
     MergeRequestHeads,
     MergeRequestPipelinesQueries,
     PipelineTodos,
@@ -211,32 +211,32 @@ import { DeletedForksConsumer } from './closing/deleted-forks.consumer';
     ApprovalsQueries,
     ApprovalQuickActions,
     ApprovalsService,
-    ActingViewers,
+    BackgroundViewerFinder,
     AutoMerge,
-    ChecksAfterPushes,
-    CheckResults,
-    ClosedByPush,
+    MergeChecksAfterPushEffect,
+    MergeCheckResultStore,
+    MergeRequestClosingService,
     CommitMergeRequestsQueries,
     DiffNoteImports,
     DiffThreadFollower,
-    DiffThreads,
+    MergeRequestDiffThreads,
     DraftNotesQueries,
     DraftNotesService,
-    ImportedBranches,
+    ImportedMergeRequestBranches,
     MergeRequestImports,
-    PublishDraftsService,
+    PublishDraftNotesService,
     Mergeability,
     MergeChecks,
-    MergeCommands,
+    MergeQuickActions,
     MergeCommandsJob,
     MergeRequestQuickActions,
     MergePermissions,
-    BranchSharing,
+    SourceBranchSharingPolicy,
     MergeRecipes,
     MergeRequestAnswers,
     MergeRequestBranches,
-    MergeRequestPushes,
-    MergeRequestRecords,
+    MergeRequestPushEffect,
+    MergeRequestRecorder,
     MergeRequestsEverywhereQueries,
     MergeRequestsJob,
     MergeRequestsQueries,
@@ -244,10 +244,10 @@ import { DeletedForksConsumer } from './closing/deleted-forks.consumer';
     MergeRequestVersions,
     MergeRequestWrites,
     MergeService,
-    MergeTurns,
-    OptionedRequests,
-    PushedRequests,
-    PushLinks,
+    BranchMergeQueue,
+    PushOptionMergeRequestWriter,
+    MergeRequestPushOptionsService,
+    PushMergeRequestLinks,
     PushOptionsEffect,
     PushOptionsJob,
     RebaseService,
@@ -256,8 +256,8 @@ import { DeletedForksConsumer } from './closing/deleted-forks.consumer';
     ReviewersQueries,
     SourceBranches,
     SuggestionAuthors,
-    ThreadFollowUps,
-    VersionContentsQueries,
+    MergeRequestThreadsFinder,
+    MergeRequestVersionContentsQueries,
   ],
 })
 export class MergeRequestsModule {}

@@ -6,19 +6,23 @@ import { Database, CachedStatements, ListQuery, statement } from '@rookery/persi
 import type { DeclaredStatement, SqlDraft, Statement } from '@rookery/persistence';
 import { platformSettings } from '@rookery/platform';
 import type { SettingsOf } from '@rookery/platform';
-import { arraySql } from '../../base/noteables/json.shape';
+import { jsonArraySql } from '../../base/noteables/json.shape';
 import type { ShapeSql } from '../../base/noteables/json.shape';
-import { readerOfNamed } from '../../base/noteables/reader';
+import { requireNoteableReader } from '../../base/noteables/reader';
 import type { Reader } from '../../base/noteables/reader';
-import { appliesToSql } from '../../base/noteables/reach-sql';
+import { labelOrMilestoneAppliesSql } from '../../base/noteables/reach-sql';
 import { unreachableLabelsSql } from '../../planning/labels/labelling/label-filter';
-import { mergeRequestFilters, mergeRequestLabels } from './listing/merge-request-filter';
+import { mergeRequestFilters, toMergeRequestLabelReach } from './listing/merge-request-filter';
 import type { MergeRequestFilter } from './listing/merge-request-filter';
-import { mergeRequestSorting, needsStrayLabels, pageName } from './listing/merge-request-order';
+import {
+  mergeRequestSorting,
+  needsStrayLabelsForMergeRequests,
+  composeMergeRequestPageStatementName,
+} from './listing/merge-request-order';
 import type { MergeRequestOrder } from './listing/merge-request-order';
 import { mergeRequestKind } from './merge-request.kind';
 import {
-  mergeRequestBytes,
+  mergeRequestTextBytesSql,
   mergeRequestDetailShape,
   mergeRequestShape,
   shownMergeRequestShape,
@@ -47,9 +51,9 @@ const READS_INTERNAL = ':reads_internal::boolean';
 const GROUPS = ':groups::bigint[]';
 const PERSON = { user: ':viewer::bigint', isAdmin: ':is_admin::boolean', isExternal: ':is_external::boolean' };
 const HERE = { project: ':project::bigint', above: GROUPS };
-const LABELS = mergeRequestLabels({ ...HERE, strays: '(select strays.ids from strays)' });
+const LABELS = toMergeRequestLabelReach({ ...HERE, strays: '(select strays.ids from strays)' });
 const STRAYS = `strays as materialized (select ${unreachableLabelsSql(HERE)} as ids)`;
-const REACH = { person: PERSON, labels: LABELS, milestones: appliesToSql('m', HERE) };
+const REACH = { person: PERSON, labels: LABELS, milestones: labelOrMilestoneAppliesSql('m', HERE) };
 const FILTERS = mergeRequestFilters(REACH);
 
 /** Reads merge requests of a project. Every reader of the project's merge requests sees all of them. */
@@ -124,22 +128,26 @@ export class MergeRequestsQueries {
     order: MergeRequestOrder,
     page: PageRequest,
   ): Statement<JsonPageRow> {
-    return this.kept.findOrCompose(pageName('page', filter, order, page), values, (): SqlDraft => {
-      const parts = {
-        name: 'merge_requests',
-        from: 'merge_requests i',
-        carries: 'i.*',
-        bytes: mergeRequestBytes(order),
-      };
-      return new ListQuery<never>({ ...parts, values })
-        .where('i.project_id = :project::bigint')
-        .narrow(FILTERS, filter)
-        .orderBy(mergeRequestSorting(order, REACH))
-        .jsonSql(page, {
-          ...(needsStrayLabels(filter, order) ? { with: STRAYS } : {}),
-          rows: (...rows) => arraySql(this.chooseShape(order), ...rows),
-        });
-    });
+    return this.kept.findOrCompose(
+      composeMergeRequestPageStatementName('page', filter, order, page),
+      values,
+      (): SqlDraft => {
+        const parts = {
+          name: 'merge_requests',
+          from: 'merge_requests i',
+          carries: 'i.*',
+          bytes: mergeRequestTextBytesSql(order),
+        };
+        return new ListQuery<never>({ ...parts, values })
+          .where('i.project_id = :project::bigint')
+          .narrow(FILTERS, filter)
+          .orderBy(mergeRequestSorting(order, REACH))
+          .jsonSql(page, {
+            ...(needsStrayLabelsForMergeRequests(filter, order) ? { with: STRAYS } : {}),
+            rows: (...rows) => jsonArraySql(this.chooseShape(order), ...rows),
+          });
+      },
+    );
   }
 
   private chooseShape({ withLabelDetails, isSimple }: MergeRequestOrder): ShapeSql {
@@ -149,7 +157,7 @@ export class MergeRequestsQueries {
 }
 
 function readerOfMergeRequests(viewer: Viewer, project: ProjectScope): Reader {
-  return readerOfNamed(viewer, { kind: mergeRequestKind, parent: project });
+  return requireNoteableReader(viewer, { kind: mergeRequestKind, parent: project });
 }
 
 function readerValues(viewer: Viewer, project: ProjectScope, reader: Reader): MergeRequestReaderParams {

@@ -7,31 +7,31 @@ import type { SignedInViewer } from '@rookery/kernel';
 import { Conflict, Forbidden, NotFound } from '@rookery/kernel';
 import { statement, violatesConstraint, Work } from '@rookery/persistence';
 import type { Tx } from '@rookery/persistence';
-import { withPlaceForPlanning } from '../../base/noteables/planning-place';
-import { readerOfNamed } from '../../base/noteables/reader';
+import { withCurrentAncestorsForPlanning } from '../../base/noteables/planning-place';
+import { requireNoteableReader } from '../../base/noteables/reader';
 import type { ParentFacts } from '../../base/noteables/reader';
-import { recordState } from '../../base/resource-events/states-and-weights';
+import { recordStateEvent } from '../../base/resource-events/states-and-weights';
 import type { ChangedNoteable } from '../../base/resource-events/states-and-weights';
-import { resolveLabels, setLabels } from '../../planning/labels/labelling/labelling';
+import { resolveOrCreateLabels, setLabels } from '../../planning/labels/labelling/labelling';
 import type { LabelledNoteable } from '../../planning/labels/labelling/labelling';
 import { lockMilestone, recordMilestoneEvent } from '../../planning/milestones/assigning/milestone-choice';
 import type { MilestoneChoice } from '../../planning/milestones/assigning/milestone-choice';
-import { People } from '../../planning/people/people';
+import { AssignedPeopleService } from '../../planning/people/people';
 import { findMentions } from '../../talk/mentions/mentions';
 import { joinTitleAndDescription } from '../../talk/mentions/text-events';
 import { NoteLimit } from '../../talk/notes/note-limit';
-import { removeNotesOf } from '../../talk/notes/note-removal';
+import { removeNotesOfNoteables } from '../../talk/notes/note-removal';
 import { systemNotes, writeSystemNotes } from '../../talk/notes/system-notes';
-import { checkedTexts } from '../issues/issue.entity';
-import { MergeRequestRecords } from './closing/merge-request-records';
-import { computeMergeRequestChange, permittedUpdate } from './merge-request-change';
+import { checkTitleAndDescription } from '../issues/issue.entity';
+import { MergeRequestRecorder } from './closing/merge-request-records';
+import { computeMergeRequestChange, keepPermittedMergeRequestChanges } from './merge-request-change';
 import type { MergeRequestChange, MergeRequestUpdate } from './merge-request-change';
-import { emitChange, emitCreated, isChanged } from './merge-request-events';
+import { emitMergeRequestChange, emitMergeRequestCreated, isMergeRequestChanged } from './merge-request-events';
 import type { RelatedChanges } from './merge-request-events';
 import { MergeRequest } from './merge-request.entity';
 import { mergeRequestKind } from './merge-request.kind';
 import { mergeRequestPolicy } from './merge-request.policy';
-import { insertMergeRequest, permittedNew } from './new-merge-request';
+import { insertMergeRequest, keepPermittedMergeRequestFields } from './new-merge-request';
 import type { NewMergeRequest } from './new-merge-request';
 import { mergeRequestAssignees, mergeRequestReviewers } from './people/merge-request-people';
 import type { BranchPair, DeferredUpdate, PreparedBranches } from './versions/branches';
@@ -72,10 +72,10 @@ const openPair = statement<OpenBranchPairParams, { readonly iid: number }>(
 export class MergeRequestsService {
   constructor(
     private readonly work: Work,
-    private readonly people: People,
+    private readonly people: AssignedPeopleService,
     private readonly directory: Directory,
     private readonly noteLimit: NoteLimit,
-    private readonly records: MergeRequestRecords,
+    private readonly records: MergeRequestRecorder,
   ) {}
 
   /** Creates a merge request. Returns its number and id. Errors: Conflict if the branches have an open one. */
@@ -86,7 +86,10 @@ export class MergeRequestsService {
     version: MeasuredVersion,
     steps: WriteSteps = {},
   ): Promise<{ readonly id: number; readonly iid: number }> {
-    const input = permittedNew(checkedTexts(asked), mergeRequestPolicy.mayPlan(viewer, project));
+    const input = keepPermittedMergeRequestFields(
+      checkTitleAndDescription(asked),
+      mergeRequestPolicy.mayPlan(viewer, project),
+    );
     const [assignees, reviewers] = await this.findEligiblePeople(viewer, project, input);
     const isNotifying =
       assignees.length + reviewers.length > 0 || findMentions(joinTitleAndDescription(input)).all.length > 0;
@@ -119,9 +122,9 @@ export class MergeRequestsService {
     },
   ): Promise<{ readonly id: number; readonly iid: number }> {
     const { input, version } = o;
-    const place = await withPlaceForPlanning(tx, viewer, project, input);
+    const place = await withCurrentAncestorsForPlanning(tx, viewer, project, input);
     const milestoneId = toReachableMilestoneId(await lockMilestone(tx, place, input.milestoneId)) ?? null;
-    const newLabels = await resolveLabels(tx, place, input.labels);
+    const newLabels = await resolveOrCreateLabels(tx, place, input.labels);
     const at = { projectId: project.id, authorId: viewer.userId, milestoneId };
     const made = await insertMergeRequest(tx, at, input, version);
     const by = { actorId: viewer.userId, at: made.createdAt };
@@ -131,7 +134,7 @@ export class MergeRequestsService {
     const relabelled = await setLabels(tx, labelTarget(made.id, project), newLabels, by);
     const labels = this.noteLimit.countLabels(tx, viewer, relabelled);
     await recordMilestoneEvent(tx, eventTarget(made), { from: null, to: milestoneId }, by);
-    emitCreated(tx, { ...by, seen: viewer.directory }, made, { assignees, reviewers, labels });
+    emitMergeRequestCreated(tx, { ...by, seen: viewer.directory }, made, { assignees, reviewers, labels });
     await this.records.recordText(tx, viewer, { ...input, id: made.id }, made.createdAt);
     await o.finish?.(tx, made.iid);
     return { id: made.id, iid: made.iid };
@@ -149,7 +152,7 @@ export class MergeRequestsService {
     branches: PreparedBranches | null,
     { lock, resolve, finish }: UpdateSteps = {},
   ): Promise<{ readonly id: number }> {
-    const update = checkedTexts(asked);
+    const update = checkTitleAndDescription(asked);
     const pair = branches ?? { sourceProjectId: null, sourceBranch: '', targetBranch: '' };
     return this.mapOpenPairViolation(project.id, pair, () =>
       this.work.run(async (tx) => {
@@ -170,8 +173,8 @@ export class MergeRequestsService {
     iid: number,
     { update, branches, resolve }: DeferredUpdate,
   ): Promise<{ readonly id: number }> {
-    const allowed = permittedUpdate(update, mergeRequestPolicy.mayPlan(viewer, project));
-    const place = await withPlaceForPlanning(tx, viewer, project, allowed);
+    const allowed = keepPermittedMergeRequestChanges(update, mergeRequestPolicy.mayPlan(viewer, project));
+    const place = await withCurrentAncestorsForPlanning(tx, viewer, project, allowed);
     const milestoneId = toReachableMilestoneId(await lockMilestone(tx, place, allowed.milestoneId));
     const { mergeRequest, at } = await this.lockMergeRequest(tx, viewer, project, iid);
     if (!mergeRequestPolicy.mayEdit(viewer, project, mergeRequest)) throw new Forbidden();
@@ -181,7 +184,7 @@ export class MergeRequestsService {
     const context = { ...by, version, hasSource: branches?.version !== null };
     const resolved = { ...allowed, ...(await resolve?.(mergeRequest)) };
     const change = computeMergeRequestChange(mergeRequest, { ...resolved, milestoneId }, context);
-    const newLabels = await resolveLabels(tx, place, allowed.labels);
+    const newLabels = await resolveOrCreateLabels(tx, place, allowed.labels);
     const related = await this.changePeopleAndLabels(tx, viewer, project, mergeRequest.id, {
       allowed: resolved,
       newLabels,
@@ -190,11 +193,16 @@ export class MergeRequestsService {
     const milestones = { from: mergeRequest.milestoneId, to: change.columns.milestoneId ?? null };
     if (change.columns.milestoneId !== undefined)
       await recordMilestoneEvent(tx, eventTarget(mergeRequest), milestones, by);
-    if (change.state !== null) await recordState(tx, eventTarget(mergeRequest), change.state, by);
+    if (change.state !== null) await recordStateEvent(tx, eventTarget(mergeRequest), change.state, by);
     if (version) await this.records.recordVersion(tx, mergeRequest.id, version);
     const mentionedBefore = change.textChanged ? await this.mentionedUserIds(tx, mergeRequest) : [];
     await this.storeMergeRequestChange(tx, viewer, mergeRequest, { change, related, at });
-    emitChange(tx, { ...by, seen: viewer.directory }, mergeRequest, { change, related, mentionedBefore, at });
+    emitMergeRequestChange(tx, { ...by, seen: viewer.directory }, mergeRequest, {
+      change,
+      related,
+      mentionedBefore,
+      at,
+    });
     if (change.textChanged) await this.records.recordText(tx, viewer, { ...mergeRequest, ...change.columns }, at);
     return { id: mergeRequest.id };
   }
@@ -211,7 +219,7 @@ export class MergeRequestsService {
       if (!mergeRequestPolicy.mayDelete(viewer, project)) throw new Forbidden();
       check(mergeRequest.updatedAt);
       const { id, iid: number, projectId: project_id, state } = mergeRequest;
-      await removeNotesOf(tx, mergeRequestKind, [id]);
+      await removeNotesOfNoteables(tx, mergeRequestKind, [id]);
       await tx.manager.delete(MergeRequest, id);
       tx.emit(mergeRequestEvents.deletedOf({ id, iid: number, project_id, state }, viewer.userId, viewer.directory));
     });
@@ -224,7 +232,7 @@ export class MergeRequestsService {
     project: ParentFacts,
     iid: number,
   ): Promise<{ readonly mergeRequest: MergeRequest; readonly at: Date }> {
-    readerOfNamed(viewer, { kind: mergeRequestKind, parent: project });
+    requireNoteableReader(viewer, { kind: mergeRequestKind, parent: project });
     const [row] = await tx.run(lockMergeRequestRow, { project: project.id, iid });
     if (!row) throw new NotFound();
     return { mergeRequest: await tx.manager.findOneByOrFail(MergeRequest, { id: row.id }), at: row.at };
@@ -249,7 +257,7 @@ export class MergeRequestsService {
     id: number,
     o: {
       readonly allowed: MergeRequestUpdate;
-      readonly newLabels: Awaited<ReturnType<typeof resolveLabels>>;
+      readonly newLabels: Awaited<ReturnType<typeof resolveOrCreateLabels>>;
       readonly by: { readonly actorId: number; readonly at: Date };
     },
   ): Promise<RelatedChanges> {
@@ -270,7 +278,7 @@ export class MergeRequestsService {
     mergeRequest: MergeRequest,
     o: { readonly change: MergeRequestChange; readonly related: RelatedChanges; readonly at: Date },
   ): Promise<void> {
-    if (!isChanged(o.change.columns, o.related)) return;
+    if (!isMergeRequestChanged(o.change.columns, o.related)) return;
     const names = (users: readonly DirectoryUserRow[]): string[] => users.map((user) => user.username);
     const { assignees, reviewers } = o.related;
     const notes = [

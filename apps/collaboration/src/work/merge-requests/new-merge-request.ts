@@ -1,7 +1,7 @@
 import { nextInternalId, statement } from '@rookery/persistence';
 import type { Tx } from '@rookery/persistence';
 import type { RequestedLabels } from '../../planning/labels/labelling/labelling';
-import { taskCounts } from '../issues/issue.entity';
+import { countDescriptionTasks } from '../issues/issue.entity';
 import { isDraftTitle } from './merge-request.entity';
 import type { MergeRequestFacts } from './merge-request-events';
 import type { MeasuredVersion } from './versions/measure-version';
@@ -70,7 +70,7 @@ export async function insertMergeRequest(
   version: MeasuredVersion,
 ): Promise<MergeRequestFacts> {
   const { projectId, authorId, milestoneId } = place;
-  const { taskCount, completedTaskCount } = taskCounts(input.description);
+  const { taskCount, completedTaskCount } = countDescriptionTasks(input.description);
   const iid = await nextInternalId(tx, 'merge_requests', projectId);
   const [row] = await tx.run(insertMergeRequestRow, {
     project: projectId,
@@ -99,6 +99,6 @@ export async function insertMergeRequest(
 }
 
 /** Removes the fields that a caller who may not plan cannot set: they are ignored. Source: reference repositories 8.18. */
-export function permittedNew(input: NewMergeRequest, mayPlan: boolean): NewMergeRequest {
+export function keepPermittedMergeRequestFields(input: NewMergeRequest, mayPlan: boolean): NewMergeRequest {
   return mayPlan ? input : { ...input, assigneeIds: [], reviewerIds: [], labels: undefined, milestoneId: null };
 }

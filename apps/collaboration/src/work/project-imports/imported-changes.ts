@@ -1,7 +1,11 @@
 import type { ImportedObject, UnimportedObject } from '@rookery/contracts';
 import type { ProjectFacts } from '@rookery/directory';
 import type { Tx } from '@rookery/persistence';
-import { addImported, findImported, newObjects } from '../../base/imported-objects/imported-objects';
+import {
+  addImportedObjects,
+  findImportedObjectIds,
+  omitAlreadyImportedObjects,
+} from '../../base/imported-objects/imported-objects';
 import type { CheckedObject } from '../../base/imported-objects/imported-objects';
 import type { NoteableKind } from '../../base/noteables/noteable-kinds';
 import { addImportedStateEvents } from '../../base/resource-events/imported-state-events';
@@ -10,11 +14,11 @@ import { addImportedLabelEvents, findLabelIds } from '../../planning/labels/impo
 import type { ImportedLabelEvent } from '../../planning/labels/imported-labels';
 import { addImportedMilestoneEvents, findMilestoneIds } from '../../planning/milestones/imported-milestones';
 import type { ImportedMilestoneEvent } from '../../planning/milestones/imported-milestones';
-import { quoteMentions } from '../../talk/mentions/quoted-mentions';
-import { writeCrossReferences } from '../../talk/notes/cross-reference-notes';
+import { wrapMentionsInCode } from '../../talk/mentions/quoted-mentions';
+import { writeCrossReferenceNotes } from '../../talk/notes/cross-reference-notes';
 import type { CrossReference } from '../../talk/notes/cross-reference-notes';
-import { inOrder } from '../../talk/notes/imported-notes';
-import { insertImportedSystemNotes, NoteRoom } from '../../talk/notes/imported-note-rows';
+import { sortImportedNotesByTime } from '../../talk/notes/imported-notes';
+import { insertImportedSystemNotes, NoteCapacity } from '../../talk/notes/imported-note-rows';
 import type { ImportedSystemNote, NotesImport } from '../../talk/notes/imported-note-rows';
 import { systemNotes } from '../../talk/notes/system-notes';
 
@@ -46,7 +50,7 @@ interface ChangeIdsByName {
  * milestone, noteable or mentioning object is missing, or the noteable has too many changes.
  * Source: reference identity-and-import 6.6.
  */
-export async function importChanges(
+export async function importNoteableChanges(
   tx: Tx,
   project: ProjectFacts,
   notesImport: NotesImport & { readonly kind: NoteableKind },
@@ -55,10 +59,10 @@ export async function importChanges(
   const { on, kind, projectId } = notesImport;
   const of = { project: projectId, kind: 'issue_event' } as const;
   const own = objects.flatMap((object, index) => (object[on] === null ? [] : [{ object, index }]));
-  const found = inOrder(await newObjects(tx, of, own, ({ id }) => id));
+  const found = sortImportedNotesByTime(await omitAlreadyImportedObjects(tx, of, own, ({ id }) => id));
   const numbers = found.map(({ object }) => object[on]!);
-  const noteables = await findImported(tx, { project: projectId, kind: on }, numbers);
-  const room = await NoteRoom.lockNoteables(tx, notesImport, [...noteables.values()]);
+  const noteables = await findImportedObjectIds(tx, { project: projectId, kind: on }, numbers);
+  const room = await NoteCapacity.lockNoteables(tx, notesImport, [...noteables.values()]);
   const names = await findIdsByName(tx, project, found);
   const rows: ChangeRows = { states: [], labellings: [], milestones: [], notes: [], references: [] };
   const problems: UnimportedObject[] = [];
@@ -74,8 +78,8 @@ export async function importChanges(
   await addImportedLabelEvents(tx, kind, project, rows.labellings);
   await addImportedMilestoneEvents(tx, kind, project, rows.milestones);
   await insertImportedSystemNotes(tx, notesImport, rows.notes);
-  await writeCrossReferences(tx, kind, rows.references, notesImport.source);
-  await addImported(tx, of, added);
+  await writeCrossReferenceNotes(tx, kind, rows.references, notesImport.source);
+  await addImportedObjects(tx, of, added);
   return problems;
 }
 
@@ -107,7 +111,7 @@ async function findMentioningIds(
   const found = new Map<string, number>();
   for (const [sign, kind] of Object.entries(KIND_BY_SIGN)) {
     const numbers = references.flatMap((text) => (text.startsWith(sign) ? [Number(text.slice(1))] : []));
-    const ids = await findImported(tx, { project, kind }, numbers.filter(Number.isSafeInteger));
+    const ids = await findImportedObjectIds(tx, { project, kind }, numbers.filter(Number.isSafeInteger));
     for (const [number, id] of ids) found.set(`${sign}${number}`, id);
   }
   return found;
@@ -149,7 +153,7 @@ function addChangeRow(
     });
     return null;
   }
-  const body = quoteMentions(renderChangeNote(change, name, given.before ?? ''));
+  const body = wrapMentionsInCode(renderChangeNote(change, name, given.before ?? ''));
   rows.notes.push({ noteable_id, author_id: user_id, body, created_at });
   return null;
 }

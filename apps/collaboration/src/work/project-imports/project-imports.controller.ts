@@ -1,8 +1,8 @@
 import { Controller } from '@nestjs/common';
-import { Internal } from '@rookery/api-v4';
+import { InternalRoute } from '@rookery/api-v4';
 import type { InternalRequest } from '@rookery/api-v4';
 import {
-  hasNul,
+  hasNulCharacter,
   IMPORT_TYPES,
   IMPORTED_KINDS,
   IMPORTED_OBJECTS,
@@ -21,7 +21,7 @@ import { ProjectImportsService } from './project-imports.service';
 export class ProjectImportsController {
   constructor(private readonly imports: ProjectImportsService) {}
 
-  @Internal('POST', INTERNAL_PATHS.importObjects, INTERNAL_CALLERS.importObjects)
+  @InternalRoute('POST', INTERNAL_PATHS.importObjects, INTERNAL_CALLERS.importObjects)
   write({ body }: InternalRequest): Promise<ImportObjectsAnswer> {
     return this.imports.writeObjects(parseImportRequest(body));
   }
@@ -37,6 +37,6 @@ function parseImportRequest(body: InternalRequest['body']): ImportObjectsRequest
     problemsOf(list(IMPORTED_OBJECTS[kind]), body['objects']).length === 0 &&
     (body['objects'] as readonly unknown[]).length <= maxObjectsPerRequest(kind);
   // PostgreSQL cannot store it.
-  if (!isWhole || hasNul(body)) throw new InvalidParameters(['objects is invalid']);
+  if (!isWhole || hasNulCharacter(body)) throw new InvalidParameters(['objects is invalid']);
   return body as unknown as ImportObjectsRequest;
 }

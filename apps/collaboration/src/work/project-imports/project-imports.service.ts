@@ -7,7 +7,7 @@ import { statement, Work } from '@rookery/persistence';
 import type { Tx } from '@rookery/persistence';
 import { ObjectImporters } from '../../base/imported-objects/object-importers';
 import type { PreparedObjects } from '../../base/imported-objects/object-importers';
-import { delayMoveEffects } from '../../base/noteables/planning-place';
+import { delayProjectMoveEffects } from '../../base/noteables/planning-place';
 import { importLabels } from '../../planning/labels/imported-labels';
 import { importMilestones } from '../../planning/milestones/imported-milestones';
 import { importNotes } from '../../talk/notes/imported-notes';
@@ -18,7 +18,7 @@ import { importIssues } from '../issues/importing/imported-issues';
 import { issueKind } from '../issues/issue.kind';
 import { importReviews } from '../merge-requests/importing/imported-reviews';
 import { mergeRequestKind } from '../merge-requests/merge-request.kind';
-import { importChanges } from './imported-changes';
+import { importNoteableChanges } from './imported-changes';
 
 /** Locks the project against removal, and against another run of the same import. */
 const LOCK = statement<{ project: number }, { id: number; locked: unknown }>(
@@ -44,7 +44,7 @@ export class ProjectImportsService {
     await this.directory.assertCurrent();
     const prepared = await this.prepareObjects(request);
     const failed = await this.work.run(async (tx) => {
-      await delayMoveEffects(tx, [id]);
+      await delayProjectMoveEffects(tx, [id]);
       const [locked] = await tx.run(LOCK, { project: id });
       const project = assertWritable(locked && (await this.directory.findProjects([id], tx)).get(id));
       return prepared ? prepared.write(tx, project) : this.writeInTransaction(tx, project, request);
@@ -83,8 +83,8 @@ export class ProjectImportsService {
     if (isOfKind(request, 'review')) return importReviews(tx, onMergeRequests, request.objects);
     const onIssues = { ...onMergeRequests, kind: issueKind, on: 'issue' } as const;
     if (isOfKind(request, 'issue_event')) {
-      const left = await importChanges(tx, project, onIssues, request.objects);
-      return [...left, ...(await importChanges(tx, project, onMergeRequests, request.objects))];
+      const left = await importNoteableChanges(tx, project, onIssues, request.objects);
+      return [...left, ...(await importNoteableChanges(tx, project, onMergeRequests, request.objects))];
     }
     if (!isOfKind(request, 'note')) return [];
     const failed = await importNotes(tx, onIssues, request.objects);

@@ -1,8 +1,8 @@
-import { renderDescription } from './release-html';
+import { renderReleaseDescriptionHtml } from './release-html';
 
 test('a short description does not become a long page', () => {
   const table = `${'|a'.repeat(300)}\n${'|-'.repeat(300)}\n${'|\n'.repeat(230)}`;
-  expect(renderDescription(table).length).toBeLessThan(2 * table.length);
+  expect(renderReleaseDescriptionHtml(table).length).toBeLessThan(2 * table.length);
 });
 
 test.each([
@@ -10,5 +10,5 @@ test.each([
   ['a link that is a script', '[x](javascript:alert(1))', '<p>[x](javascript:alert(1))</p>\n'],
   ['a picture', '![x](http://tracker.test/a.png)', '<p>!<a href="http://tracker.test/a.png">x</a></p>\n'],
 ])('%s is not active', (_, text, html) => {
-  expect(renderDescription(text)).toBe(html);
+  expect(renderReleaseDescriptionHtml(text)).toBe(html);
 });

@@ -9,7 +9,7 @@ const RENDERED_LENGTH = 100_000;
 const markdown = new MarkdownIt({ html: false, maxNesting: 20 }).disable(['image', 'table']);
 
 /** Renders the description of a release as HTML; escapes a long one without rendering it. */
-export function renderDescription(description: string | null): string {
+export function renderReleaseDescriptionHtml(description: string | null): string {
   if (description === null) return '';
   return description.length > RENDERED_LENGTH ? escapeHtml(description) : markdown.render(description);
 }

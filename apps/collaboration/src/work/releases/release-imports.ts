@@ -1,15 +1,19 @@
 import { Injectable } from '@nestjs/common';
 import type { ImportedObject, UnimportedObject } from '@rookery/contracts';
 import type { ProjectFacts } from '@rookery/directory';
-import { isShortRefName, resolveCommit } from '@rookery/git';
+import { isValidBranchOrTagName, resolveCommit } from '@rookery/git';
 import { Invalid } from '@rookery/kernel';
 import { statement } from '@rookery/persistence';
 import type { Tx } from '@rookery/persistence';
-import { addImported, checkEach, newObjects } from '../../base/imported-objects/imported-objects';
+import {
+  addImportedObjects,
+  checkImportObjects,
+  omitAlreadyImportedObjects,
+} from '../../base/imported-objects/imported-objects';
 import { ObjectImporters } from '../../base/imported-objects/object-importers';
 import type { ObjectImporter, PreparedObjects, ReceivedObjects } from '../../base/imported-objects/object-importers';
 import { ProjectRepositories } from '../../code/repositories/project-repositories';
-import { quoteMentions } from '../../talk/mentions/quoted-mentions';
+import { wrapMentionsInCode } from '../../talk/mentions/quoted-mentions';
 import { Release } from './release.entity';
 
 type ImportedRelease = ImportedObject<'release'>;
@@ -36,7 +40,7 @@ export class ReleaseImports implements ObjectImporter<'release'> {
 
   /** Finds the commits of the tags. Errors: Unavailable, TooLarge. */
   async prepare(project: ProjectFacts, { objects }: ReceivedObjects<'release'>): Promise<PreparedObjects> {
-    const tags = [...new Set(objects.map(({ tag }) => tag).filter((tag) => isShortRefName(tag)))];
+    const tags = [...new Set(objects.map(({ tag }) => tag).filter((tag) => isValidBranchOrTagName(tag)))];
     const commits = await this.repositories.useRepository(project, async (repository) => {
       const found = new Map<string, string>();
       for (const tag of tags) {
@@ -56,8 +60,8 @@ async function writeReleases(
   objects: readonly ImportedRelease[],
 ): Promise<readonly UnimportedObject[]> {
   const of = { project: project.id, kind: 'release' } as const;
-  const { valid, failed } = checkEach(objects, (given) => createImportedRelease(project, commits, given));
-  const found = await newObjects(tx, of, valid, ({ upstreamId }) => upstreamId);
+  const { valid, failed } = checkImportObjects(objects, (given) => createImportedRelease(project, commits, given));
+  const found = await omitAlreadyImportedObjects(tx, of, valid, ({ upstreamId }) => upstreamId);
   const rows = found.map(({ object: { release } }) => ({
     ...{ tag: release.tag, name: release.name, description: release.description, author_id: release.authorId },
     ...{ sha: release.sha, released_at: release.releasedAt, created_at: release.createdAt },
@@ -68,7 +72,7 @@ async function writeReleases(
     const isFirst = found.findIndex((other) => other.object.release.tag === object.release.tag) === at;
     return isFirst && ids.has(object.release.tag);
   });
-  await addImported(
+  await addImportedObjects(
     tx,
     of,
     written.map(({ object }) => ({ upstreamId: object.upstreamId, id: ids.get(object.release.tag)! })),
@@ -87,6 +91,6 @@ function createImportedRelease(
   const sha = commits.get(tag);
   if (sha === undefined) throw new Invalid({ tag: ['was not imported'] });
   const facts = { projectId, authorId, tag, sha, now: new Date(created_at) };
-  const texts = { name: name || tag, description: description === null ? null : quoteMentions(description) };
+  const texts = { name: name || tag, description: description === null ? null : wrapMentionsInCode(description) };
   return { upstreamId, release: Release.create({ ...texts, released_at: new Date(released_at) }, facts) };
 }

@@ -5,7 +5,7 @@ import { Database, statement } from '@rookery/persistence';
 import { platformSettings } from '@rookery/platform';
 import type { SettingsOf } from '@rookery/platform';
 import { planningPolicy } from '../../base/noteables/planning.policy';
-import { appliesToSql } from '../../base/noteables/reach-sql';
+import { labelOrMilestoneAppliesSql } from '../../base/noteables/reach-sql';
 import { PROJECT_PATH } from '../../planning/milestones/milestone.shape';
 import { releaseMilestoneShape } from './release-milestone.shape';
 
@@ -28,7 +28,7 @@ export class ReleaseMilestonesQueries {
       () => `select r.id as release_id,
           '[' || string_agg(${shown.sql}, ',' order by m.due_on, m.title, m.id) || ']' as json
         from releases r join release_milestones rm on rm.release_id = r.id join milestones m on m.id = rm.milestone_id
-        where r.id = any(:ids::bigint[]) and ${appliesToSql('m', { project: 'r.project_id', above })}
+        where r.id = any(:ids::bigint[]) and ${labelOrMilestoneAppliesSql('m', { project: 'r.project_id', above })}
         group by r.id`,
     );
   }

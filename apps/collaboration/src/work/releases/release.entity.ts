@@ -1,4 +1,4 @@
-import { assertAllUsed, Invalid, lengthProblems, problemsByField } from '@rookery/kernel';
+import { assertAllUsed, Invalid, lengthProblems, keepFieldsWithProblems } from '@rookery/kernel';
 import { Check, Column, Entity, ForeignKey, Index, PrimaryColumn, PrimaryGeneratedColumn, Unique } from 'typeorm';
 
 /** Fields of a release that its author chooses. Omitted fields keep their values on update. */
@@ -60,7 +60,7 @@ export class Release {
   /** Errors: Invalid. */
   change({ name, description, released_at: releasedAt, ...rest }: ReleaseInput, now: Date): void {
     assertAllUsed(rest);
-    const problems = problemsByField({
+    const problems = keepFieldsWithProblems({
       name: lengthProblems(name ?? '', LONGEST_NAME),
       description: lengthProblems(description ?? '', LONGEST_DESCRIPTION),
     });

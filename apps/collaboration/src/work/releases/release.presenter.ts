@@ -4,7 +4,7 @@ import { userSummary } from '@rookery/directory';
 import type { Links } from '@rookery/platform';
 import { json } from '../../base/noteables/json.shape';
 import { commitPresenter } from '../../code/commits/commit.presenter';
-import { pathOfRef } from '../../code/refs/listing/ref-url';
+import { encodeRefForUrlPath } from '../../code/refs/listing/ref-url';
 import { releaseLinkPresenter } from './links/release-link.presenter';
 import type { ReleaseLinkRow } from './links/release-link-row';
 import { releaseMilestoneShape } from './release-milestone.shape';
@@ -64,7 +64,7 @@ export const releasePresenter = presenter<ReleaseRow>('Release').fields({
   ],
   tag_path: [
     text,
-    ({ project, release }) => `/${project.fullPath}/-/tags/${pathOfRef(release.tag)}`,
+    ({ project, release }) => `/${project.fullPath}/-/tags/${encodeRefForUrlPath(release.tag)}`,
     { when: readsCode, about: 'Path of the page of the tag.' },
   ],
   assets: [assets, (row, _, { links }) => releaseAssets(row, links), { about: 'Archives of the code, and links.' }],

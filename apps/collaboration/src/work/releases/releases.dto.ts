@@ -1,4 +1,4 @@
-import { Exclusive, Flag, HashOf, Instant, ListOf, ListOfHashes, OneOf, Text } from '@rookery/api-v4';
+import { AtMostOneOf, Flag, HashOf, Instant, ListOf, ListOfHashes, OneOf, Text } from '@rookery/api-v4';
 import type { ExactInput } from '@rookery/kernel';
 import { LINK_TYPES } from './links/release-link.entity';
 import type { LinkType, ReleaseLinkInput } from './links/release-link.entity';
@@ -63,7 +63,7 @@ class ReleaseWriteFields {
   @ListOf('int', { optional: true, max: 100, about: 'Ids of the milestones.' }) milestone_ids?: readonly number[];
 }
 
-@Exclusive('milestones', 'milestone_ids')
+@AtMostOneOf('milestones', 'milestone_ids')
 export class CreateRelease extends ReleaseWriteFields {
   @Text({ blank: 'refused', about: 'Name of the tag, which is created if it does not exist.' }) tag_name: string;
   @Text({ optional: true, nullable: true, about: 'Text of the annotation of a new tag.' }) tag_message?: string | null;
@@ -71,7 +71,7 @@ export class CreateRelease extends ReleaseWriteFields {
   @HashOf(() => NewReleaseAssets, { optional: true }) assets?: NewReleaseAssets;
 }
 
-@Exclusive('milestones', 'milestone_ids')
+@AtMostOneOf('milestones', 'milestone_ids')
 export class UpdateRelease extends ReleaseWriteFields {
   @Text({ in: 'path', about: 'Name of the tag.' }) tag_name: string;
 }

@@ -7,7 +7,7 @@ import { statement, Work } from '@rookery/persistence';
 import type { Collection, Tx } from '@rookery/persistence';
 import { findMilestonesByTitle } from '../../planning/milestones/assigning/milestone-choice';
 import type { TagWriter } from '../../code/refs/tags/tag-changes';
-import { duplicateSentences, linkSentences } from './links/link-rules';
+import { describeDuplicateReleaseLinks, describeReleaseLinkProblems } from './links/link-rules';
 import { ReleaseLink } from './links/release-link.entity';
 import type { ReleaseLinkInput } from './links/release-link.entity';
 import { Release } from './release.entity';
@@ -137,8 +137,10 @@ function createLinks(inputs: readonly ReleaseLinkInput[], now: Date): ReleaseLin
     filepath: (path === undefined ? filepath : path) || null,
   }));
   const [sentence] = [
-    ...plain.flatMap((link) => linkSentences(link).map((one) => `Links ${one[0]!.toLowerCase()}${one.slice(1)}`)),
-    ...duplicateSentences(plain),
+    ...plain.flatMap((link) =>
+      describeReleaseLinkProblems(link).map((one) => `Links ${one[0]!.toLowerCase()}${one.slice(1)}`),
+    ),
+    ...describeDuplicateReleaseLinks(plain),
   ];
   if (sentence !== undefined) throw new Refused(`Validation failed: ${sentence}`, { verbatim: true });
   return inputs.map((input) => ReleaseLink.create(input, now));

@@ -7,7 +7,7 @@ import {
   created,
   Endpoint,
   JsonText,
-  none,
+  noContent,
   one,
   page,
   signedIn,
@@ -130,7 +130,7 @@ export class PersonalSnippetsController {
     about: 'Deletes a personal snippet.',
     may: signedIn(),
     params: IdentifySnippet,
-    answers: none(),
+    answers: noContent(),
     fails: [403, 404, 412],
   })
   remove(call: WriteCall<IdentifySnippet>): Promise<void> {

@@ -6,7 +6,7 @@ import {
   created,
   Endpoint,
   JsonText,
-  none,
+  noContent,
   one,
   page,
   project,
@@ -101,7 +101,7 @@ export class ProjectSnippetsController {
     about: 'Deletes a snippet of a project with its notes.',
     may: signedIn(),
     params: IdentifyProjectSnippet,
-    answers: none(),
+    answers: noContent(),
     fails: [412],
   })
   remove(call: WriteCall<IdentifyProjectSnippet>): Promise<void> {

@@ -22,7 +22,7 @@ const insertFiles = prepareStatement(
 );
 
 /** Writes the files of a snippet: only the differences, and contents that do not change are not read. */
-export async function storeFiles(
+export async function storeSnippetFiles(
   tx: Tx,
   id: number,
   before: readonly ExistingFile[],

@@ -1,5 +1,5 @@
 import { Invalid } from '@rookery/kernel';
-import { filesAfter, encodeUrlPath } from './snippet-files';
+import { applySnippetFileActions, encodeUrlPath } from './snippet-files';
 import type { FileAction, ExistingFile } from './snippet-files';
 
 const existing: readonly ExistingFile[] = [
@@ -14,9 +14,9 @@ const moveAction = (previous_path: string, file_path: string): FileAction => ({
 });
 const deleteAction = (file_path: string): FileAction => ({ action: 'delete', file_path });
 const filesAfterActions = (...actions: FileAction[]) =>
-  filesAfter(existing, actions).map(({ id, path, content }) => [id, path, content]);
+  applySnippetFileActions(existing, actions).map(({ id, path, content }) => [id, path, content]);
 
-describe('filesAfter applies the actions in their order', () => {
+describe('applySnippetFileActions applies the actions in their order', () => {
   it.each<[string, FileAction[], unknown]>([
     ['no action', [], [[1, 'a', null], [2, 'b', null]]],
     ['a new file', [createAction('c')], [[1, 'a', null], [2, 'b', null], [null, 'c', 'x']]],
@@ -28,7 +28,7 @@ describe('filesAfter applies the actions in their order', () => {
   ])('%s', (_, actions, expected) => expect(filesAfterActions(...actions)).toEqual(expected)); // oxfmt-ignore
 });
 
-describe('filesAfter refuses invalid actions', () => {
+describe('applySnippetFileActions refuses invalid actions', () => {
   it.each<[string, FileAction[]]>([
     ["can't be blank", [deleteAction('a'), deleteAction('b')]],
     ['are too many (maximum is 10)', Array.from({ length: 9 }, (_, at) => createAction(`f${at}`))],

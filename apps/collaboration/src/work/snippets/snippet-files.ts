@@ -31,7 +31,10 @@ const LONGEST_PATH = 255;
 const MOST_BYTES = 4 * 1024 * 1024;
 
 /** Returns the files of a snippet after these actions. Errors: Invalid of `files` with the first problem. */
-export function filesAfter(existing: readonly ExistingFile[], actions: readonly FileAction[]): readonly TargetFile[] {
+export function applySnippetFileActions(
+  existing: readonly ExistingFile[],
+  actions: readonly FileAction[],
+): readonly TargetFile[] {
   const files = new Map<string, TargetFile>(existing.map((file) => [file.path, { ...file, content: null }]));
   for (const action of actions) applyAction(files, action);
   if (files.size === 0) throw fileProblem("can't be blank");

@@ -1,7 +1,7 @@
-import { attachedTo } from '@rookery/persistence';
+import { declareAttachedTable } from '@rookery/persistence';
 
 /** Parts of snippets that are removed with their project or author. */
-export const attachedSnippets = attachedTo({
+export const attachedSnippets = declareAttachedTable({
   table: 'snippets',
   effect: 'drop-issues',
   project: 'project_id',

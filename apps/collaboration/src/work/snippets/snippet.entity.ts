@@ -1,4 +1,4 @@
-import { Invalid, lengthProblems, assertAllUsed, problemsByField } from '@rookery/kernel';
+import { Invalid, lengthProblems, assertAllUsed, keepFieldsWithProblems } from '@rookery/kernel';
 import type { Visibility } from '@rookery/kernel';
 import { Check, Column, Entity, ForeignKey, Index, PrimaryGeneratedColumn, Unique } from 'typeorm';
 import type { UserAgentColumns } from '../../base/noteables/user-agent-detail';
@@ -76,7 +76,7 @@ export class Snippet {
     } = input;
     assertAllUsed(rest);
     const title = inputTitle.trim();
-    const problems = problemsByField({
+    const problems = keepFieldsWithProblems({
       title: title === '' ? ["can't be blank"] : lengthProblems(title, LONGEST_TITLE),
       description: lengthProblems(description ?? '', LONGEST_DESCRIPTION),
     });

@@ -1,6 +1,6 @@
 import type { SignedInViewer } from '@rookery/kernel';
 import { ACCESS_LEVELS } from '@rookery/kernel';
-import { createReader, canReadFeature } from '../../base/noteables/reader';
+import { createNoteableReader, canReadFeature } from '../../base/noteables/reader';
 import type { ParentFacts } from '../../base/noteables/reader';
 
 interface SubjectSnippet {
@@ -10,7 +10,7 @@ interface SubjectSnippet {
 /** Permissions on snippets, for snippets that the viewer sees. Source: reference work-tracking 9.2. */
 export const snippetPolicy = {
   mayCreate(viewer: SignedInViewer, project: ParentFacts): boolean {
-    if (project.archived || !canReadFeature('snippets', project, createReader(viewer, project))) return false;
+    if (project.archived || !canReadFeature('snippets', project, createNoteableReader(viewer, project))) return false;
     return viewer.isAdmin || project.level >= ACCESS_LEVELS.reporter;
   },
 

@@ -1,7 +1,7 @@
 import { nullable, text } from '@rookery/api-v4';
 import type { ImportType } from '@rookery/contracts';
 import { VISIBILITIES } from '@rookery/kernel';
-import { json, jsonShape, textsSql } from '../../base/noteables/json.shape';
+import { json, jsonShape, jsonTextsSql } from '../../base/noteables/json.shape';
 import { trimBaseUrl, personShape } from '../../base/noteables/person.shape';
 import { webPathSql } from '../../base/noteables/references.shape';
 import type { ReferenceFormat } from '../../base/noteables/references.shape';
@@ -38,7 +38,7 @@ const fileShape = jsonShape<SnippetSql>('SnippetFile').fields({
 });
 
 const filesSql = (sql: SnippetSql): string =>
-  `${textsSql(fileShape, { of: sql, from: 'from snippet_files f where f.snippet_id = i.id' }, FILE_ORDER)} files`;
+  `${jsonTextsSql(fileShape, { of: sql, from: 'from snippet_files f where f.snippet_id = i.id' }, FILE_ORDER)} files`;
 
 /** JSON of a snippet in all answers. The SQL uses the alias `i` (snippets). Source: reference work-tracking 9.2. */
 export const snippetShape = jsonShape<SnippetSql>('Snippet', filesSql).fields({

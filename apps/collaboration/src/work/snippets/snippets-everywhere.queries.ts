@@ -7,9 +7,9 @@ import type { SqlDraft, Statement } from '@rookery/persistence';
 import { platformSettings } from '@rookery/platform';
 import type { SettingsOf } from '@rookery/platform';
 import { projectAccessSql } from '../../base/noteables/access-sql';
-import { arraySql } from '../../base/noteables/json.shape';
+import { jsonArraySql } from '../../base/noteables/json.shape';
 import type { ShapeSql } from '../../base/noteables/json.shape';
-import { readerOfAccess } from '../../base/noteables/noteable-kinds';
+import { toReaderSql } from '../../base/noteables/noteable-kinds';
 import { snippetKind } from './snippet.kind';
 import { SNIPPET_BYTES, snippetShape } from './snippet.shape';
 import { SNIPPET_FILTERS } from './snippets.queries';
@@ -34,7 +34,7 @@ const READ = `read as materialized (select a.* from (
     where exists (select 1 from snippets own where own.project_id = p.id)) used
   cross join lateral ${projectAccessSql('used.project_id', PERSON)} a where a.reads_${snippetKind.feature})`;
 const OF_PROJECT = '(select own.*, a.full_path from snippets own where own.project_id = a.project_id) i';
-const VISIBLE = snippetKind.visibleSql(readerOfAccess('a', PERSON.user));
+const VISIBLE = snippetKind.visibleSql(toReaderSql('a', PERSON.user));
 
 /** Lists the snippets that a viewer sees, in projects and personal ones. Source: reference work-tracking 9.2. */
 @Injectable()
@@ -73,7 +73,7 @@ export class SnippetsEverywhereQueries {
       const united = (end: string): string => unitedSnippetsSql(list.conditionSql, end);
       const first = (count: number): string => united(`order by i.created_at desc, i.id desc limit ${count}`);
       list.fromSource({ from: united(''), first, isNarrowed: true });
-      return list.jsonSql(page, { with: READ, rows: (...rows) => arraySql(this.shape, ...rows) });
+      return list.jsonSql(page, { with: READ, rows: (...rows) => jsonArraySql(this.shape, ...rows) });
     });
   }
 }

@@ -1,4 +1,4 @@
-import { AtLeastOneOf, ExactlyOneOf, Exclusive, Instant, Int, ListOfHashes, OneOf, Text } from '@rookery/api-v4';
+import { AtLeastOneOf, ExactlyOneOf, AtMostOneOf, Instant, Int, ListOfHashes, OneOf, Text } from '@rookery/api-v4';
 import { VISIBILITIES } from '@rookery/kernel';
 import type { ExactInput, Visibility } from '@rookery/kernel';
 import { IP_ADDRESS_PARAM, USER_AGENT_PARAM } from '../../base/noteables/user-agent-detail';
@@ -84,15 +84,15 @@ class ChangedSnippet {
 }
 
 @AtLeastOneOf('content', 'description', 'files', 'file_name', 'title', 'visibility')
-@Exclusive('files', 'content')
-@Exclusive('files', 'file_name')
+@AtMostOneOf('files', 'content')
+@AtMostOneOf('files', 'file_name')
 export class UpdateSnippet extends ChangedSnippet implements ExactInput<SnippetChange, UpdateSnippet, 'id'> {
   @Int({ about: 'Of the snippet.' }) id: number;
 }
 
 @AtLeastOneOf('content', 'description', 'files', 'file_name', 'title', 'visibility')
-@Exclusive('files', 'content')
-@Exclusive('files', 'file_name')
+@AtMostOneOf('files', 'content')
+@AtMostOneOf('files', 'file_name')
 export class UpdateProjectSnippet
   extends ChangedSnippet
   implements ExactInput<SnippetChange, UpdateProjectSnippet, 'snippet_id'>

@@ -5,9 +5,9 @@ import { Database, filter, isUsualPage, CachedStatements, ListQuery } from '@roo
 import type { AllFilters, SqlDraft, RowOf, Statement, Tx } from '@rookery/persistence';
 import { platformSettings } from '@rookery/platform';
 import type { SettingsOf } from '@rookery/platform';
-import { arraySql } from '../../base/noteables/json.shape';
+import { jsonArraySql } from '../../base/noteables/json.shape';
 import type { ShapeSql } from '../../base/noteables/json.shape';
-import { createReader, canReadFeature } from '../../base/noteables/reader';
+import { createNoteableReader, canReadFeature } from '../../base/noteables/reader';
 import type { ParentFacts } from '../../base/noteables/reader';
 import { requireUserAgentDetail } from '../../base/noteables/user-agent-details.queries';
 import type { UserAgentDetail } from '../../base/noteables/user-agent-detail';
@@ -105,7 +105,7 @@ export class SnippetsQueries {
           ['i.created_at', 'desc'],
           ['i.id', 'desc'],
         ]);
-      return list.jsonSql(page, { rows: (...rows) => arraySql(this.shape, ...rows) });
+      return list.jsonSql(page, { rows: (...rows) => jsonArraySql(this.shape, ...rows) });
     });
   }
 
@@ -184,11 +184,11 @@ export class SnippetsQueries {
 }
 
 function readsSnippets(viewer: Viewer, place: ParentFacts): boolean {
-  return canReadFeature(snippetKind.feature, place, createReader(viewer, place));
+  return canReadFeature(snippetKind.feature, place, createNoteableReader(viewer, place));
 }
 
 /** Returns the first five parameters of every statement here. Administrators count as members of personal snippets. */
 function readerValues(viewer: Viewer, place: SnippetPlace): unknown[] {
-  const isMember = place ? createReader(viewer, place).isMember : viewer.isAdmin;
+  const isMember = place ? createNoteableReader(viewer, place).isMember : viewer.isAdmin;
   return [place?.id ?? null, viewer.userId, isMember, viewer.isExternal, place?.fullPath ?? null];
 }

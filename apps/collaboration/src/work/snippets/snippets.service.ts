@@ -6,9 +6,9 @@ import { prepareStatement, Work } from '@rookery/persistence';
 import type { Tx } from '@rookery/persistence';
 import { toUserAgentColumns } from '../../base/noteables/user-agent-detail';
 import type { UserAgentParams } from '../../base/noteables/user-agent-detail';
-import { removeNotesOf } from '../../talk/notes/note-removal';
-import { storeFiles } from './snippet-file-rows';
-import { filesAfter } from './snippet-files';
+import { removeNotesOfNoteables } from '../../talk/notes/note-removal';
+import { storeSnippetFiles } from './snippet-file-rows';
+import { applySnippetFileActions } from './snippet-files';
 import type { ExistingFile, FileAction } from './snippet-files';
 import { Snippet } from './snippet.entity';
 import type { SnippetInput } from './snippet.entity';
@@ -49,13 +49,13 @@ export class SnippetsService {
   /** Creates a snippet. Errors: InvalidParameters for content without a file name; Invalid by field, also for files. */
   async create(viewer: SignedInViewer, place: SnippetPlace, input: NewSnippetInput & UserAgentParams): Promise<string> {
     const { title, description = null, visibility } = input;
-    const files = filesAfter([], toCreateActions(input));
+    const files = applySnippetFileActions([], toCreateActions(input));
     const origin = { projectId: place?.id ?? null, authorId: viewer.userId, ...toUserAgentColumns(input) };
     const snippet = Snippet.create(origin, { title, description, visibility });
     const id = await this.work.run(async (tx) => {
       // The callback can run again after a conflict, so that each run saves a row of its own.
       const { id: createdId } = await tx.manager.save(tx.manager.create(Snippet, { ...snippet }));
-      await storeFiles(tx, createdId, [], files);
+      await storeSnippetFiles(tx, createdId, [], files);
       return createdId;
     });
     return this.queries.answer(viewer, { place, id });
@@ -72,7 +72,7 @@ export class SnippetsService {
       const before = await tx.prepared<ExistingFile>(existingFiles, [snippet.id]);
       const actions = files ?? actionsOnOnlyFile(before, { content, file_name });
       if (!isChanged && actions.length === 0) return;
-      if (actions.length > 0) await storeFiles(tx, snippet.id, before, filesAfter(before, actions));
+      if (actions.length > 0) await storeSnippetFiles(tx, snippet.id, before, applySnippetFileActions(before, actions));
       const { title, description, visibility } = snippet;
       await tx.manager.update(Snippet, snippet.id, { title, description, visibility, updatedAt: at });
     });
@@ -86,7 +86,7 @@ export class SnippetsService {
       const { id, projectId: project_id } = snippet;
       check(snippet.updatedAt);
       if (project_id !== null) {
-        await removeNotesOf(tx, snippetKind, [id]);
+        await removeNotesOfNoteables(tx, snippetKind, [id]);
         tx.emit(snippetEvents.deletedOf({ id, iid: null, project_id }, viewer.userId, viewer.directory));
       }
       await tx.manager.delete(Snippet, id);

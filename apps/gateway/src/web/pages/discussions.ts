@@ -1,8 +1,8 @@
 import { html } from 'hono/html';
 import { ApiRefused } from '../api-calls';
 import { renderMarkdown } from '../markdown';
-import { hiddenToken, pageNumber, pagesNav, renderTime, userLink } from '../page';
-import type { Html, PageRequest, UserSummary } from '../page';
+import { renderFormTokenField, pageNumber, pagesNav, renderTime, userLink } from '../page';
+import type { Html, WebSitePageRequest, UserSummary } from '../page';
 
 interface Suggestion {
   readonly id: number;
@@ -51,7 +51,7 @@ function renderNoteTexts(discussions: readonly Discussion[]): NoteHtmlById {
 }
 
 /** Renders a page of the discussion of a noteable, with forms for signed-in users. `noteablePath` is its API path. */
-export async function showDiscussions(request: PageRequest, noteablePath: string): Promise<Html> {
+export async function showDiscussions(request: WebSitePageRequest, noteablePath: string): Promise<Html> {
   // The API shows discussions to people who are signed in only.
   if (!request.username)
     return html`<p>
@@ -81,14 +81,16 @@ const MAX_IN_DIFF = 100;
  * Renders the threads on lines of a merge request, for the page of its diff. `of` returns the threads of a file by its
  * path after the change. `isWhole` is false if there are more discussions than one page of the API has.
  */
-export async function diffThreads(
-  request: PageRequest,
-  api: string,
+export async function renderDiffThreads(
+  request: WebSitePageRequest,
+  mergeRequestPath: string,
 ): Promise<{ readonly of: (path: string) => Html; readonly isWhole: boolean }> {
   // The API shows discussions to people who are signed in only.
   if (!request.username) return { of: () => html``, isWhole: true };
   const query = { per_page: MAX_IN_DIFF };
-  const found = await request.api.answer<readonly Discussion[]>(`${api}/discussions`, query).catch(nullIfTooLarge);
+  const found = await request.api
+    .answer<readonly Discussion[]>(`${mergeRequestPath}/discussions`, query)
+    .catch(nullIfTooLarge);
   if (found === null) return { of: () => html``, isWhole: false };
   const { data, headers } = found;
   const threads = data.filter(({ notes: [first] }) => first?.position);
@@ -102,7 +104,7 @@ export async function diffThreads(
   };
 }
 
-function renderDiscussion(request: PageRequest, texts: NoteHtmlById, discussion: Discussion): Html {
+function renderDiscussion(request: WebSitePageRequest, texts: NoteHtmlById, discussion: Discussion): Html {
   const [first, ...replies] = discussion.notes;
   if (!first) return html``;
   if (first.system)
@@ -113,7 +115,7 @@ function renderDiscussion(request: PageRequest, texts: NoteHtmlById, discussion:
   return html`${renderNote(request, texts, first, false)}${replies.map((note) => renderNote(request, texts, note, true))}${isThread ? threadForms(request, discussion, first) : ''}`;
 }
 
-function renderNote(request: PageRequest, texts: NoteHtmlById, note: Note, isReply: boolean): Html {
+function renderNote(request: WebSitePageRequest, texts: NoteHtmlById, note: Note, isReply: boolean): Html {
   const { position } = note;
   const line = position?.new_line ?? position?.old_line;
   const place = position
@@ -128,23 +130,26 @@ function renderNote(request: PageRequest, texts: NoteHtmlById, note: Note, isRep
   </article>`;
 }
 
-function suggestionForm(request: PageRequest, { id, applied, appliable }: Suggestion): Html {
+function suggestionForm(request: WebSitePageRequest, { id, applied, appliable }: Suggestion): Html {
   if (applied) return html`<p class="soft">The suggestion is applied.</p>`;
   if (!request.username || !appliable) return html``;
   return html`<form method="post" action="${request.path}">
-    ${hiddenToken(request)}<input type="hidden" name="suggestion_id" value="${id}" /><button name="act" value="apply">
+    ${renderFormTokenField(request)}<input type="hidden" name="suggestion_id" value="${id}" /><button
+      name="act"
+      value="apply"
+    >
       Apply suggestion
     </button>
   </form>`;
 }
 
-function threadForms(request: PageRequest, { id }: Discussion, first: Note): Html {
+function threadForms(request: WebSitePageRequest, { id }: Discussion, first: Note): Html {
   if (!request.username) return html``;
   const next = first.resolved ? 'unresolve' : 'resolve';
   return html`<details>
     <summary>Reply${first.resolvable ? ' or resolve' : ''}</summary>
     <form method="post" action="${request.path}">
-      ${hiddenToken(request)}<input type="hidden" name="discussion_id" value="${id}" />
+      ${renderFormTokenField(request)}<input type="hidden" name="discussion_id" value="${id}" />
       <p>
         <label>Reply<textarea name="body"></textarea></label>
       </p>
@@ -154,9 +159,9 @@ function threadForms(request: PageRequest, { id }: Discussion, first: Note): Htm
   </details>`;
 }
 
-function commentForm(request: PageRequest): Html {
+function commentForm(request: WebSitePageRequest): Html {
   return html`<form method="post" action="${request.path}">
-    ${hiddenToken(request)}
+    ${renderFormTokenField(request)}
     <p>
       <label>Comment, in Markdown<textarea name="body" required></textarea></label>
     </p>
@@ -166,15 +171,15 @@ function commentForm(request: PageRequest): Html {
 
 /** Handles a form of a discussion. Returns false for another form. Errors: ApiRefused. */
 export async function actOnDiscussion(
-  { api: calls }: PageRequest,
-  api: string,
+  { api: calls }: WebSitePageRequest,
+  noteablePath: string,
   form: URLSearchParams,
 ): Promise<boolean> {
   const body = form.get('body') ?? '';
-  const thread = `${api}/discussions/${encodeURIComponent(form.get('discussion_id') ?? '')}`;
+  const thread = `${noteablePath}/discussions/${encodeURIComponent(form.get('discussion_id') ?? '')}`;
   switch (form.get('act')) {
     case 'comment':
-      await calls.write('POST', `${api}/notes`, { body });
+      await calls.write('POST', `${noteablePath}/notes`, { body });
       return true;
     case 'reply':
       await calls.write('POST', `${thread}/notes`, { body });

@@ -1,6 +1,6 @@
 import { html } from 'hono/html';
 import { sitePath, renderTime } from '../page';
-import type { Html, Page, PageRequest } from '../page';
+import type { Html, WebSitePage, WebSitePageRequest } from '../page';
 
 interface ProjectImport {
   readonly import_status: string;
@@ -30,7 +30,7 @@ export function isImporting(status: string | undefined): boolean {
 }
 
 /** Shows how far the import of a project is. The page loads itself again until the import has ended. */
-export async function importPage(request: PageRequest, place: string): Promise<Page> {
+export async function importProgressPage(request: WebSitePageRequest, place: string): Promise<WebSitePage> {
   const found = await request.api.get<ProjectImport>(`/projects/${encodeURIComponent(place)}/import`);
   const { import_status: status, import_type: type, import_error: problem, failed_relations: failed = [] } = found;
   return {

@@ -1,6 +1,6 @@
 import { html } from 'hono/html';
-import { hiddenToken, pageNumber, pagesNav, Redirect, sitePath, renderTime, userLink } from '../page';
-import type { Html, Page, PageRequest, UserSummary } from '../page';
+import { renderFormTokenField, pageNumber, pagesNav, Redirect, sitePath, renderTime, userLink } from '../page';
+import type { Html, WebSitePage, WebSitePageRequest, UserSummary } from '../page';
 
 interface ListedNoteable {
   readonly iid: number;
@@ -26,11 +26,11 @@ interface Todo {
 const STATES = ['opened', 'closed', 'all'];
 
 /** Shows the issues or merge requests of a project. */
-export async function itemsPage(
-  request: PageRequest,
+export async function issuesOrMergeRequestsPage(
+  request: WebSitePageRequest,
   place: string,
   segment: 'issues' | 'merge_requests',
-): Promise<Page> {
+): Promise<WebSitePage> {
   const state = STATES.find((one) => one === request.query.get('state')) ?? 'opened';
   const query = { state, page: pageNumber(request), per_page: 20 };
   const { data, headers } = await request.api.answer<readonly ListedNoteable[]>(
@@ -51,7 +51,7 @@ export async function itemsPage(
 }
 
 /** Shows the to-do items of the person, and marks them as done. */
-export async function todosPage(request: PageRequest): Promise<Page> {
+export async function todosPage(request: WebSitePageRequest): Promise<WebSitePage> {
   const { form } = request;
   if (form) {
     const id = form.get('todo_id');
@@ -62,7 +62,7 @@ export async function todosPage(request: PageRequest): Promise<Page> {
   const query = { state, page: pageNumber(request), per_page: 20 };
   const { data, headers } = await request.api.answer<readonly Todo[]>('/todos', query);
   const all = html`<form method="post" action="/-/todos">
-    ${hiddenToken(request)}<button>Mark all as done</button>
+    ${renderFormTokenField(request)}<button>Mark all as done</button>
   </form>`;
   return {
     title: 'To-do items',
@@ -75,10 +75,10 @@ export async function todosPage(request: PageRequest): Promise<Page> {
   };
 }
 
-function renderTodo(request: PageRequest, todo: Todo): Html {
+function renderTodo(request: WebSitePageRequest, todo: Todo): Html {
   const where = todo.project?.path_with_namespace ?? todo.group?.full_path ?? todo.group?.name ?? '';
   const done = html`<form method="post" action="/-/todos">
-    ${hiddenToken(request)}<input type="hidden" name="todo_id" value="${todo.id}" /><button>Done</button>
+    ${renderFormTokenField(request)}<input type="hidden" name="todo_id" value="${todo.id}" /><button>Done</button>
   </form>`;
   return html`<li>
     <a href="${localPath(todo.target_url)}">${todo.target?.title ?? todo.body}</a>
@@ -96,7 +96,7 @@ function localPath(url: string): string {
   return `${pathname}${hash}`;
 }
 
-function renderStateLinks({ path }: PageRequest, states: readonly string[], current: string): Html {
+function renderStateLinks({ path }: WebSitePageRequest, states: readonly string[], current: string): Html {
   return html`<nav class="pages" aria-label="State">
     ${states.map((state) => (state === current ? html`<strong aria-current="page">${state}</strong>` : html`<a href="${path}?state=${state}">${state}</a>`))}
   </nav>`;

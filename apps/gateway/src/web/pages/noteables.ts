@@ -1,11 +1,11 @@
 import { html } from 'hono/html';
 import { renderMarkdown } from '../markdown';
-import { hiddenToken, pageNumber, pagesNav, Redirect, sitePath, renderTime, userLink } from '../page';
-import type { Html, Page, PageRequest, UserSummary } from '../page';
+import { renderFormTokenField, pageNumber, pagesNav, Redirect, sitePath, renderTime, userLink } from '../page';
+import type { Html, WebSitePage, WebSitePageRequest, UserSummary } from '../page';
 import { rawText } from './code';
 import { showDiff } from './diffs';
 import type { FileDiff } from './diffs';
-import { actOnDiscussion, diffThreads, showDiscussions } from './discussions';
+import { actOnDiscussion, renderDiffThreads, showDiscussions } from './discussions';
 
 /** Fields that issues, merge requests, epics and snippets share in the API, and some that only some of them have. */
 interface NoteableAnswer {
@@ -43,11 +43,11 @@ export const SNIPPETS: NoteablePageKind = { noun: 'Snippet', sign: '$', segment:
 
 /** Shows a noteable of a project or group with its discussion, and handles the forms below it. */
 export async function noteablePage(
-  request: PageRequest,
+  request: WebSitePageRequest,
   kind: NoteablePageKind,
   place: string,
   number: string,
-): Promise<Page> {
+): Promise<WebSitePage> {
   const { segment, parent, noun, sign } = kind;
   const api = `/${parent}/${encodeURIComponent(place)}/${segment}/${encodeURIComponent(number)}`;
   if (request.form) {
@@ -96,22 +96,26 @@ function renderFacts(shown: NoteableAnswer): Html {
   </dl>`;
 }
 
-function stateForm(request: PageRequest, state: string | undefined): Html {
+function stateForm(request: WebSitePageRequest, state: string | undefined): Html {
   if (!request.username || (state !== 'opened' && state !== 'closed')) return html``;
   const [act, words] = state === 'opened' ? ['close', 'Close'] : ['reopen', 'Reopen'];
   return html`<form method="post" action="${request.path}">
-    ${hiddenToken(request)}<button name="act" value="${act}">${words}</button>
+    ${renderFormTokenField(request)}<button name="act" value="${act}">${words}</button>
   </form>`;
 }
 
-async function submitAction(request: PageRequest, noteablePath: string, form: URLSearchParams): Promise<void> {
+async function submitAction(request: WebSitePageRequest, noteablePath: string, form: URLSearchParams): Promise<void> {
   const wanted = form.get('act');
   if (wanted === 'close' || wanted === 'reopen') await request.api.write('PUT', noteablePath, { state_event: wanted });
   else await actOnDiscussion(request, noteablePath, form);
 }
 
 /** Shows the changed files of a merge request with the threads on their lines, and handles the forms of these threads. */
-export async function mergeRequestDiffsPage(request: PageRequest, place: string, number: string): Promise<Page> {
+export async function mergeRequestDiffsPage(
+  request: WebSitePageRequest,
+  place: string,
+  number: string,
+): Promise<WebSitePage> {
   const api = `/projects/${encodeURIComponent(place)}/merge_requests/${encodeURIComponent(number)}`;
   if (request.form) {
     await actOnDiscussion(request, api, request.form);
@@ -120,7 +124,7 @@ export async function mergeRequestDiffsPage(request: PageRequest, place: string,
   const [shown, { data, headers }, threads] = await Promise.all([
     request.api.get<NoteableAnswer>(api),
     request.api.answer<readonly FileDiff[]>(`${api}/diffs`, { page: pageNumber(request), per_page: 20 }),
-    diffThreads(request, api),
+    renderDiffThreads(request, api),
   ]);
   const back = sitePath(place, '-', 'merge_requests', number);
   return {

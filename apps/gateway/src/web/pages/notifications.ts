@@ -1,6 +1,6 @@
 import { html } from 'hono/html';
-import { hiddenToken, Redirect, sitePath } from '../page';
-import type { Html, Page, PageRequest } from '../page';
+import { renderFormTokenField, Redirect, sitePath } from '../page';
+import type { Html, WebSitePage, WebSitePageRequest } from '../page';
 
 /** A notification setting. `events` are its switches, which the API shows with the level `custom`. */
 interface NotificationSetting {
@@ -25,7 +25,10 @@ export interface NotificationPlace {
 }
 
 /** Shows and changes what the person gets e-mails about: in general (`null`), or in a group or project. */
-export async function notificationsPage(request: PageRequest, place: NotificationPlace | null): Promise<Page> {
+export async function notificationSettingsPage(
+  request: WebSitePageRequest,
+  place: NotificationPlace | null,
+): Promise<WebSitePage> {
   const above = place === null ? '' : `/${place.kind}/${encodeURIComponent(place.path)}`;
   const api = `${above}/notification_settings`;
   const setting = await request.api.get<NotificationSetting>(api);
@@ -40,7 +43,7 @@ export async function notificationsPage(request: PageRequest, place: Notificatio
       <h1>Notifications</h1>
       ${request.query.get('saved') === null ? '' : html`<p class="notice" role="status">Your setting is saved.</p>`}
       <form method="post" action="${request.path}">
-        ${hiddenToken(request)}
+        ${renderFormTokenField(request)}
         <fieldset>
           <legend>Send me e-mails about</legend>
           ${levels.map(([level, words]) => renderChoice('radio', { name: 'level', value: level, words, on: isChosenLevel(setting, level, place) }))}

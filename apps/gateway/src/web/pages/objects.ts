@@ -1,7 +1,7 @@
 import { html } from 'hono/html';
 import { ApiRefused } from '../api-calls';
 import { sitePath } from '../page';
-import type { Page, PageRequest } from '../page';
+import type { WebSitePage, WebSitePageRequest } from '../page';
 
 /** API paths of a list and of one of its objects, relative to the project. */
 interface ObjectPaths {
@@ -26,20 +26,24 @@ const OBJECTS: ReadonlyMap<string, ObjectPaths> = new Map([
  * Names what the address belongs to, with its plain fields and its address in the API. Errors: ApiRefused with 404 for an
  * address of nothing.
  */
-export async function objectPage(request: PageRequest, place: string, tail: readonly string[]): Promise<Page> {
-  const [kind = '', ...rest] = tail;
+export async function projectObjectPage(
+  request: WebSitePageRequest,
+  projectPath: string,
+  objectSegments: readonly string[],
+): Promise<WebSitePage> {
+  const [kind = '', ...rest] = objectSegments;
   const paths = OBJECTS.get(kind);
   if (!paths) throw new ApiRefused(404, '404 Not Found');
   const isList = rest.length === 0;
   const path = isList ? paths.list : paths.one(encodeURIComponent(rest.join('/')));
-  const api = `/projects/${encodeURIComponent(place)}/${path}`;
+  const api = `/projects/${encodeURIComponent(projectPath)}/${path}`;
   const found = await request.api.get<unknown>(api);
   const objects = ([found].flat() as readonly Readonly<Record<string, unknown>>[]).slice(0, 20);
   if (found === null || (objects.length === 0 && !isList)) throw new ApiRefused(404, '404 Not Found');
   const noun = kind.replaceAll('_', ' ');
   return {
-    title: `${[noun, ...rest].join(' ')} · ${place}`,
-    content: html`<p class="crumbs"><a href="${sitePath(place)}">${place}</a></p>
+    title: `${[noun, ...rest].join(' ')} · ${projectPath}`,
+    content: html`<p class="crumbs"><a href="${sitePath(projectPath)}">${projectPath}</a></p>
       <h1>${[noun, ...rest].join(' ')}</h1>
       <p>
         In the API: <a href="/api/v4${api}"><code>/api/v4${api}</code></a>

@@ -1,6 +1,6 @@
 import { html } from 'hono/html';
 import { pageNumber, pagesNav, sitePath, renderTime } from '../page';
-import type { Html, Page, PageRequest } from '../page';
+import type { Html, WebSitePage, WebSitePageRequest } from '../page';
 
 interface PackageAnswer {
   readonly id: number;
@@ -20,7 +20,7 @@ interface PackageFile {
 }
 
 /** Lists the packages of a project. */
-export async function packagesPage(request: PageRequest, place: string): Promise<Page> {
+export async function packagesPage(request: WebSitePageRequest, place: string): Promise<WebSitePage> {
   const query = { page: pageNumber(request), per_page: 20, order_by: 'created_at', sort: 'desc' };
   const api = `/projects/${encodeURIComponent(place)}/packages`;
   const { data, headers } = await request.api.answer<readonly PackageAnswer[]>(api, query);
@@ -42,7 +42,7 @@ export async function packagesPage(request: PageRequest, place: string): Promise
 }
 
 /** Shows a package with its files. */
-export async function packagePage(request: PageRequest, place: string, id: string): Promise<Page> {
+export async function packagePage(request: WebSitePageRequest, place: string, id: string): Promise<WebSitePage> {
   const api = `/projects/${encodeURIComponent(place)}/packages/${encodeURIComponent(id)}`;
   const [shown, { data: files, headers }] = await Promise.all([
     request.api.get<PackageAnswer>(api),

@@ -2,9 +2,9 @@ import { html } from 'hono/html';
 import { ApiRefused } from '../api-calls';
 import { renderMarkdown } from '../markdown';
 import { pageNumber, pagesNav, sitePath, renderTime, userLink } from '../page';
-import type { Html, Page, PageRequest, UserSummary } from '../page';
+import type { Html, WebSitePage, WebSitePageRequest, UserSummary } from '../page';
 import { isImporting } from './imports';
-import { isMarkdown, listFiles, rawText } from './code';
+import { isMarkdown, renderFileList, rawText } from './code';
 import type { TreeEntry } from './code';
 
 interface Project {
@@ -36,22 +36,22 @@ interface ActivityEvent {
 }
 
 /** Shows a project, a group or a user: what the path belongs to. Errors: ApiRefused with 404. */
-export async function placePage(request: PageRequest, place: string): Promise<Page> {
-  const project = await request.api.find<Project>(`/projects/${encodeURIComponent(place)}`);
+export async function projectGroupOrUserPage(request: WebSitePageRequest, fullPath: string): Promise<WebSitePage> {
+  const project = await request.api.find<Project>(`/projects/${encodeURIComponent(fullPath)}`);
   if (project) return projectPage(request, project);
-  const group = await request.api.find<Group>(`/groups/${encodeURIComponent(place)}`, { with_projects: 'false' });
+  const group = await request.api.find<Group>(`/groups/${encodeURIComponent(fullPath)}`, { with_projects: 'false' });
   if (group) return renderGroupPage(request, group);
-  return userPage(request, place);
+  return userPage(request, fullPath);
 }
 
-export async function groupPage(request: PageRequest, place: string): Promise<Page> {
+export async function groupPage(request: WebSitePageRequest, place: string): Promise<WebSitePage> {
   return renderGroupPage(
     request,
     await request.api.get<Group>(`/groups/${encodeURIComponent(place)}`, { with_projects: 'false' }),
   );
 }
 
-async function projectPage(request: PageRequest, project: Project): Promise<Page> {
+async function projectPage(request: WebSitePageRequest, project: Project): Promise<WebSitePage> {
   const { id, path_with_namespace: place, default_branch: branch } = project;
   const [files, events] = await Promise.all([
     branch ? request.api.find<readonly TreeEntry[]>(`/projects/${id}/repository/tree`, { per_page: 100 }) : null,
@@ -80,14 +80,19 @@ async function projectPage(request: PageRequest, project: Project): Promise<Page
       ${
         files && branch
           ? html`<h2>Files</h2>
-              ${listFiles(place, branch, '', files)}`
+              ${renderFileList(place, branch, '', files)}`
           : ''
       }
       ${readme && branch ? await renderReadme(request, id, branch, readme) : ''} ${renderActivity(events)}`,
   };
 }
 
-async function renderReadme(request: PageRequest, id: number, branch: string, { path }: TreeEntry): Promise<Html> {
+async function renderReadme(
+  request: WebSitePageRequest,
+  id: number,
+  branch: string,
+  { path }: TreeEntry,
+): Promise<Html> {
   const ref = encodeURIComponent(branch);
   const text = await rawText(request, `/projects/${id}/repository/files/${encodeURIComponent(path)}/raw?ref=${ref}`);
   if (text === null) return html``;
@@ -96,9 +101,9 @@ async function renderReadme(request: PageRequest, id: number, branch: string, { 
 }
 
 async function renderGroupPage(
-  request: PageRequest,
+  request: WebSitePageRequest,
   { full_path: place, full_name, description }: Group,
-): Promise<Page> {
+): Promise<WebSitePage> {
   const api = `/groups/${encodeURIComponent(place)}`;
   const [groups, { data: projects, headers }] = await Promise.all([
     request.api.get<readonly Group[]>(`${api}/subgroups`, { per_page: 100 }),
@@ -127,7 +132,7 @@ async function renderGroupPage(
   };
 }
 
-async function userPage(request: PageRequest, username: string): Promise<Page> {
+async function userPage(request: WebSitePageRequest, username: string): Promise<WebSitePage> {
   const [user] = (await request.api.find<readonly (UserSummary & { id: number })[]>('/users', { username })) ?? [];
   if (!user) throw new ApiRefused(404, '404 Not Found');
   const events = await request.api.find<readonly ActivityEvent[]>(`/users/${user.id}/events`, {
@@ -143,7 +148,7 @@ async function userPage(request: PageRequest, username: string): Promise<Page> {
 }
 
 /** Shows the projects that the visitor sees. */
-export async function projectsPage(request: PageRequest): Promise<Page> {
+export async function projectsPage(request: WebSitePageRequest): Promise<WebSitePage> {
   const query = {
     page: pageNumber(request),
     per_page: 20,

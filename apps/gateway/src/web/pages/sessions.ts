@@ -1,10 +1,10 @@
 import type { ListedWebSession } from '@rookery/contracts';
 import { html } from 'hono/html';
-import { hiddenToken, renderTime } from '../page';
-import type { Html, Page, PageRequest } from '../page';
+import { renderFormTokenField, renderTime } from '../page';
+import type { Html, WebSitePage, WebSitePageRequest } from '../page';
 
 /** Shows the browsers in which the person is signed in, each with a button that ends its session. */
-export function sessionsPage(request: PageRequest, sessions: readonly ListedWebSession[]): Page {
+export function sessionsPage(request: WebSitePageRequest, sessions: readonly ListedWebSession[]): WebSitePage {
   return {
     title: 'Sessions',
     content: html`<h1>Sessions</h1>
@@ -15,7 +15,7 @@ export function sessionsPage(request: PageRequest, sessions: readonly ListedWebS
   };
 }
 
-function renderSession(request: PageRequest, session: ListedWebSession): Html {
+function renderSession(request: WebSitePageRequest, session: ListedWebSession): Html {
   const { id, user_agent: browser, ip, token_name: token, is_current: isCurrent } = session;
   return html`<li>
     <strong>${browser ?? 'Unknown browser'}</strong> ${isCurrent ? html`<span class="label">this browser</span>` : ''}
@@ -24,7 +24,7 @@ function renderSession(request: PageRequest, session: ListedWebSession): Html {
       seen ${renderTime(session.last_seen_at)}.
     </p>
     <form method="post" action="/-/profile/sessions">
-      ${hiddenToken(request)}<input type="hidden" name="session" value="${id}" />
+      ${renderFormTokenField(request)}<input type="hidden" name="session" value="${id}" />
       <button>${isCurrent ? 'Sign out' : 'End this session'}</button>
     </form>
   </li>`;

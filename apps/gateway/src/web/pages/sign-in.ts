@@ -1,9 +1,9 @@
 import { html } from 'hono/html';
-import type { Page, PageRequest } from '../page';
+import type { WebSitePage, WebSitePageRequest } from '../page';
 
 /** Shows the form in which a user signs in with an access token. `problem` says why the last token was refused. */
-export function signInPage({ query, form }: PageRequest, problem: string | null): Page {
-  const next = safeNext(form?.get('next') ?? query.get('next'));
+export function signInPage({ query, form }: WebSitePageRequest, problem: string | null): WebSitePage {
+  const next = toSafeRedirectPath(form?.get('next') ?? query.get('next'));
   return {
     title: 'Sign in',
     ...(problem === null ? {} : { status: 422 }),
@@ -26,6 +26,6 @@ export function signInPage({ query, form }: PageRequest, problem: string | null)
 }
 
 /** Returns the path to go on to: only one of this site. */
-export function safeNext(next: string | null): string {
+export function toSafeRedirectPath(next: string | null): string {
   return next !== null && /^\/(?![/\\])[\x21-\x7e]*$/.test(next) && !next.includes('\\') ? next : '/';
 }

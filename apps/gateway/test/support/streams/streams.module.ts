@@ -13,7 +13,7 @@ import {
   json,
   project,
   SCOPE_RESOLVER,
-  streamed,
+  streamedFile,
   streamedBody,
   Text,
 } from '@rookery/api-v4';
@@ -92,7 +92,7 @@ export class StreamsController {
     about: 'Bytes.',
     may: anyone(),
     params: ReadBlob,
-    answers: streamed(),
+    answers: streamedFile(),
   })
   give({ params }: Call<ReadBlob, ProjectScope>): FileAnswer {
     const filename = params.path.slice(params.path.lastIndexOf('/') + 1);

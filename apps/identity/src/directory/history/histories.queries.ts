@@ -20,10 +20,14 @@ export const BEGIN_LIFE = `with head as (
  * Boolean SQL over a row of directory_head: the reader's position belongs to this history. A reader with an empty life
  * runs a previous release, or is the gateway.
  */
-export function isKnownSql(o: { readonly version: string; readonly epoch: string; readonly life: string }): string {
-  return `(epoch <> ${o.epoch} or (${o.version} <= version and (${o.life} in ('', life) or exists (
-    select 1 from directory_lives l where l.word = ${o.life}
-      and not exists (select 1 from directory_lives later where later.id > l.id and later.began_at < ${o.version})))))`;
+export function isReaderPositionInHistorySql(readerPosition: {
+  readonly version: string;
+  readonly epoch: string;
+  readonly life: string;
+}): string {
+  return `(epoch <> ${readerPosition.epoch} or (${readerPosition.version} <= version and (${readerPosition.life} in ('', life) or exists (
+    select 1 from directory_lives l where l.word = ${readerPosition.life}
+      and not exists (select 1 from directory_lives later where later.id > l.id and later.began_at < ${readerPosition.version})))))`;
 }
 
 /** Kinds whose ids other processes store, with their tables. */

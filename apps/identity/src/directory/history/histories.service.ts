@@ -34,7 +34,7 @@ interface LockedHead extends LogHead {
  * place. Source: docs/reference/reliability.md 4.5; reference reliability 3, 4.2; ADR 0041.
  */
 @Injectable()
-export class HistoriesService {
+export class ChangeLogHistoriesService {
   private readonly recordedAt = new Map<string, number>();
 
   constructor(

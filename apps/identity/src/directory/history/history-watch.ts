@@ -5,7 +5,7 @@ import { HeadWatch } from '@rookery/persistence';
 import type { LogHead } from '@rookery/persistence';
 import { Follower, IS_SERVING, LOGGER } from '@rookery/platform';
 import type { Logger } from '@rookery/platform';
-import { HistoriesService } from './histories.service';
+import { ChangeLogHistoriesService } from './histories.service';
 
 /** Interval at which a replaced database is detected. Units: ms. */
 const INTERVAL_MS = 1000;
@@ -25,13 +25,13 @@ export interface WatchedHead extends LogHead {
  * writes.
  */
 @Injectable()
-export class HistoryWatch implements OnApplicationBootstrap, OnModuleDestroy {
+export class ChangeLogHistoryWatch implements OnApplicationBootstrap, OnModuleDestroy {
   private readonly follower: Follower;
   private hasBegun = false;
   private resolveFirstCheck: () => void = () => undefined;
 
   constructor(
-    @Inject(HistoriesService) private readonly histories: HistoriesService,
+    @Inject(ChangeLogHistoriesService) private readonly histories: ChangeLogHistoriesService,
     @Inject(HeadWatch) private readonly watch: HeadWatch<WatchedHead>,
     @Inject(LOGGER) logger: Logger,
     @Inject(IS_SERVING) private readonly isServing: boolean,

@@ -1,4 +1,4 @@
-import { notExpiredSql } from './reach-sql';
+import { isMembershipOrShareUnexpiredSql } from './reach-sql';
 
 /** SQL expressions of a user's id and of the minimum level. */
 export interface UserLevelSql {
@@ -34,7 +34,7 @@ export function reachedGroupsSql(reach: UserLevelSql): string {
 }
 
 /** SQL: the same groups and the user's own namespace, so all namespaces that the user reaches. */
-export function reachedTreeSql(reach: UserLevelSql): string {
+export function allReachedNamespacesSql(reach: UserLevelSql): string {
   return `${reachedGroupsSql(reach)} union all select own.id from namespaces own where own.owner_id = ${reach.user}`;
 }
 
@@ -43,7 +43,7 @@ export function reachedTreeSql(reach: UserLevelSql): string {
  * which memberships are inside the trees. For an index condition, which sorts the array and removes duplicates.
  * Memberships come first and in order: nearly always they are the whole result, which is then already sorted.
  */
-export function gatheredGroupsSql(reach: UserLevelSql): string {
+export function reachedGroupIdArraySql(reach: UserLevelSql): string {
   return `(array(select mine.source_id from members mine where ${isHeldByUserSql('mine', reach)} order by mine.source_id)
     || array(with ${defineTreesSql(reach)}, ${TOPS} select below.id from tops, lateral (
       select a.namespace_id as id from namespace_ancestors a where a.ancestor_id = tops.id order by a.namespace_id) below))`;
@@ -79,7 +79,7 @@ export function firstReachedGroupsSql(reach: UserLevelSql, first: GroupOrderAndL
 }
 
 /** SQL: a statement of the distinct ids of top-level groups in which a user has at least a level. */
-export function reachedTopGroupsSql(reach: UserLevelSql): string {
+export function reachedTopLevelGroupsSql(reach: UserLevelSql): string {
   const held = isHeldByUserSql('mine', reach);
   return `with ${defineLeadsSql(reach)}, opened as (${groupsThatInvitedLeadsSql(reach)})
     select mine.source_id as id from members mine where ${held} and mine.source_at_top
@@ -89,10 +89,10 @@ export function reachedTopGroupsSql(reach: UserLevelSql): string {
 }
 
 /**
- * SQL: at least the first `count` groups of `reachedTopGroupsSql` in this order. The columns are those of
+ * SQL: at least the first `count` groups of `reachedTopLevelGroupsSql` in this order. The columns are those of
  * `firstReachedGroupsSql`.
  */
-export function firstReachedTopGroupsSql(reach: UserLevelSql, first: GroupOrderAndLimit): string {
+export function firstReachedTopLevelGroupsSql(reach: UserLevelSql, first: GroupOrderAndLimit): string {
   const shown = first.by === 'id' ? '' : `, top.${first.by}`;
   return `with ${defineLeadsSql(reach)}, opened as (${groupsThatInvitedLeadsSql(reach)})
     (${firstMembershipsSql(`${isHeldByUserSql('mine', reach)} and mine.source_at_top`, first)})
@@ -124,11 +124,11 @@ function defineLeadsSql(reach: UserLevelSql): string {
 /** Groups to which a group at or below one of `leads` is invited. */
 function groupsThatInvitedLeadsSql(reach: UserLevelSql): string {
   return `select s.source_id as id from shares s
-          where s.source_type = 'namespace' and s.access_level >= ${reach.level} and ${notExpiredSql('s')}
+          where s.source_type = 'namespace' and s.access_level >= ${reach.level} and ${isMembershipOrShareUnexpiredSql('s')}
             and s.group_id in (select a.namespace_id from leads join namespace_ancestors a on a.ancestor_id = leads.id)`;
 }
 
 function isHeldByUserSql(alias: string, { user, level }: UserLevelSql): string {
   return `${alias}.user_id = ${user} and ${alias}.source_type = 'namespace' and ${alias}.access_level >= ${level}
-        and ${notExpiredSql(alias)}`;
+        and ${isMembershipOrShareUnexpiredSql(alias)}`;
 }

@@ -1,4 +1,4 @@
-import { groupLevelSql, projectLevelSql } from '@rookery/directory';
+import { groupAccessLevelSql, projectAccessLevelSql } from '@rookery/directory';
 import type { Viewer } from '@rookery/kernel';
 import { OWN_TABLES } from './reach-sql';
 
@@ -7,11 +7,11 @@ import { OWN_TABLES } from './reach-sql';
  * `namespace` is the alias of a row of `namespaces`; `user` is an SQL expression of the viewer's id, which the text
  * contains only for viewers who are not administrators.
  */
-export function seenGroupSql(viewer: Viewer, { namespace, user }: { namespace: string; user: string }): string {
+export function isGroupVisibleSql(viewer: Viewer, { namespace, user }: { namespace: string; user: string }): string {
   if (viewer.isAdmin) return 'true';
   if (viewer.userId === null) return `${namespace}.visibility = 'public'`;
   const open = viewer.isExternal ? `${namespace}.visibility = 'public'` : `${namespace}.visibility <> 'private'`;
-  return `(${open} or ${groupLevelSql({ user, namespace, tables: OWN_TABLES })} >= 10)`;
+  return `(${open} or ${groupAccessLevelSql({ user, namespace, tables: OWN_TABLES })} >= 10)`;
 }
 
 /**
@@ -20,13 +20,13 @@ export function seenGroupSql(viewer: Viewer, { namespace, user }: { namespace: s
  * aliases of rows. `user` is an SQL expression of the viewer's id. The text contains it only for viewers who are not
  * administrators.
  */
-export function seenProjectSql(
+export function isProjectVisibleSql(
   viewer: Viewer,
   { project, namespace, user }: { project: string; namespace: string; user: string },
 ): string {
   if (viewer.isAdmin) return 'true';
   if (viewer.userId === null) return `${project}.visibility = 'public'`;
   const open = viewer.isExternal ? `${project}.visibility = 'public'` : `${project}.visibility <> 'private'`;
-  const level = projectLevelSql({ user, project: `${project}.id`, namespace, tables: OWN_TABLES });
+  const level = projectAccessLevelSql({ user, project: `${project}.id`, namespace, tables: OWN_TABLES });
   return `(${open} or ${level} >= 10)`;
 }

@@ -7,7 +7,7 @@ const FORMER_PROJECT = prepareStatement(
 );
 
 /** Returns the id of the project that formerly had a full path; null if there is none, or if another has the path now. */
-export async function formerProjectId(db: Database, fullPath: string): Promise<number | null> {
+export async function findProjectIdByFormerPath(db: Database, fullPath: string): Promise<number | null> {
   const [row] = await db.prepared<{ project_id: number }>(FORMER_PROJECT, [fullPath]);
   return row?.project_id ?? null;
 }

@@ -1,11 +1,16 @@
 import { Injectable } from '@nestjs/common';
 import type { GroupScope, NamespaceFacts, ProjectScope, ScopeResolver } from '@rookery/api-v4';
-import { groupLevelSql, projectLevelSql } from '@rookery/directory';
+import { groupAccessLevelSql, projectAccessLevelSql } from '@rookery/directory';
 import type { Viewer } from '@rookery/kernel';
 import { maySee } from '@rookery/kernel';
 import { Database, instantSql, prepareStatement } from '@rookery/persistence';
-import { forkSql, mergeSettingsSql, readOnlyGroupSql, readOnlySql } from '../change-states';
-import { formerProjectId } from './former-paths';
+import {
+  projectForkOriginSql,
+  projectMergeSettingsSql,
+  isGroupReadOnlySql,
+  isProjectReadOnlySql,
+} from '../change-states';
+import { findProjectIdByFormerPath } from './former-paths';
 import { OWN_TABLES } from '../reach/reach-sql';
 
 interface ProjectScopeRow {
@@ -17,20 +22,20 @@ interface ProjectScopeRow {
 const NAMESPACE = `json_build_object('id', n.id, 'kind', n.kind, 'ownerId', n.owner_id, 'parentId', n.parent_id,
   'traversalIds', n.traversal_ids, 'name', n.name, 'path', n.path, 'fullName', n.full_name, 'fullPath', n.full_path,
   'visibility', n.visibility, 'avatarUrl', n.avatar_url, 'emailsEnabled', n.emails_enabled, 'plan', n.plan,
-  'archived', ${readOnlyGroupSql('n')})`;
+  'archived', ${isGroupReadOnlySql('n')})`;
 const PROJECT = `json_build_object('id', p.id, 'name', p.name, 'path', p.path, 'description', p.description,
-  'visibility', p.visibility, 'archived', ${readOnlySql('p')}, 'issuesAccessLevel', p.issues_access_level,
+  'visibility', p.visibility, 'archived', ${isProjectReadOnlySql('p')}, 'issuesAccessLevel', p.issues_access_level,
   'snippetsAccessLevel', p.snippets_access_level, 'mergeRequestsAccessLevel', p.merge_requests_access_level,
   'repositoryAccessLevel', coalesce(p.settings ->> 'repository_access_level', 'enabled'),
   'featureFlagsAccessLevel', coalesce(p.settings ->> 'feature_flags_access_level', 'enabled'),
-  'mergeSettings', coalesce(${mergeSettingsSql('p')}, '{}'), 'fork', ${forkSql('p')}, 'jobAdmission', p.job_admission,
+  'mergeSettings', coalesce(${projectMergeSettingsSql('p')}, '{}'), 'fork', ${projectForkOriginSql('p')}, 'jobAdmission', p.job_admission,
   'initializeWithReadme', p.initialize_with_readme,
   'packagesEnabled', p.packages_enabled, 'emailsEnabled', p.emails_enabled, 'creatorId', p.creator_id,
   'createdAt', ${instantSql('p.created_at')}, 'defaultBranch', p.default_branch, 'avatarUrl', p.avatar_url)`;
 
 const USER = '$1::bigint';
-const inProject = projectLevelSql({ user: USER, project: 'p.id', namespace: 'n', tables: OWN_TABLES });
-const inGroup = groupLevelSql({ user: USER, namespace: 'n', tables: OWN_TABLES });
+const inProject = projectAccessLevelSql({ user: USER, project: 'p.id', namespace: 'n', tables: OWN_TABLES });
+const inGroup = groupAccessLevelSql({ user: USER, namespace: 'n', tables: OWN_TABLES });
 const fromProjects = `select ${PROJECT} as project, ${NAMESPACE} as namespace, ${inProject} as level
   from projects p join namespaces n on n.id = p.namespace_id`;
 const fromGroups = `select ${NAMESPACE} as namespace, ${inGroup} as level from namespaces n where n.kind = 'group'`;
@@ -70,7 +75,7 @@ export class IdentityScopeResolver implements ScopeResolver {
   }
 
   async formerProject(fullPath: string, viewer: Viewer): Promise<ProjectScope | null> {
-    const id = await formerProjectId(this.db, fullPath);
+    const id = await findProjectIdByFormerPath(this.db, fullPath);
     // Resolved in any case, so that a hidden project at a new path takes as long as a path that never existed.
     return this.findProject(id ?? 0, viewer);
   }

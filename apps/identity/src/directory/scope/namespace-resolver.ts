@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import type { Viewer } from '@rookery/kernel';
 import { NotFound } from '@rookery/kernel';
 import { Database } from '@rookery/persistence';
-import { seenGroupSql } from '../reach/seen-sql';
+import { isGroupVisibleSql } from '../reach/seen-sql';
 
 /** Resolves a namespace that a parameter names, if the viewer can see it. */
 @Injectable()
@@ -15,7 +15,7 @@ export class NamespaceResolver {
    */
   async resolveId(viewer: Viewer, ref: number | string): Promise<number> {
     const named = typeof ref === 'number' ? 'n.id = $1' : 'lower(n.full_path) = lower($1)';
-    const group = seenGroupSql(viewer, { namespace: 'n', user: '$2::bigint' });
+    const group = isGroupVisibleSql(viewer, { namespace: 'n', user: '$2::bigint' });
     const known = viewer.isAdmin ? 'true' : `case n.kind when 'user' then n.owner_id = $2::bigint else ${group} end`;
     const [row] = await this.db.query<{ id: number }>(
       `select n.id from namespaces n where ${named} and ${known}`,

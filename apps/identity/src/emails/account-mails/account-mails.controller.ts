@@ -1,17 +1,17 @@
 import { Controller } from '@nestjs/common';
 import type { InternalRequest } from '@rookery/api-v4';
-import { Internal } from '@rookery/api-v4';
+import { InternalRoute } from '@rookery/api-v4';
 import type { AccountMailRequest, AccountMailsAnswer, AccountMailTemplate } from '@rookery/contracts';
 import { ACCOUNT_MAIL_TEMPLATES, MAX_ACCOUNT_MAILS, INTERNAL_CALLERS, INTERNAL_PATHS } from '@rookery/contracts';
 import { InvalidParameters } from '@rookery/kernel';
-import { AccountMailsService } from './account-mails.service';
+import { AccountMailFactsService } from './account-mails.service';
 
 /** Internal endpoint for the mailer. It requires an internal key and is not reachable from outside. */
 @Controller()
 export class AccountMailsController {
-  constructor(private readonly mails: AccountMailsService) {}
+  constructor(private readonly mails: AccountMailFactsService) {}
 
-  @Internal('POST', INTERNAL_PATHS.accountMails, INTERNAL_CALLERS.accountMails)
+  @InternalRoute('POST', INTERNAL_PATHS.accountMails, INTERNAL_CALLERS.accountMails)
   async facts({ body }: InternalRequest): Promise<AccountMailsAnswer> {
     return { mails: await this.mails.answerQuestions(parseMailRequests(body['mails'])) };
   }

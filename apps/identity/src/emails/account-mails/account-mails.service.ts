@@ -13,7 +13,7 @@ type MailFactsFinder = (tx: Tx, questions: readonly AccountMailRequest[]) => Pro
  * templates. Source: reference work-tracking 8.6.
  */
 @Injectable()
-export class AccountMailsService {
+export class AccountMailFactsService {
   private readonly sources = new Map<AccountMailTemplate, MailFactsFinder>();
 
   constructor(private readonly work: Work) {}
@@ -38,7 +38,7 @@ export class AccountMailsService {
 }
 
 /** Maps each question to its facts and leaves out those without. */
-export function mapFacts(
+export function mapAccountMailFacts(
   questions: readonly AccountMailRequest[],
   answer: (question: AccountMailRequest) => AccountMailFacts | null,
 ): AccountMailAnswers {

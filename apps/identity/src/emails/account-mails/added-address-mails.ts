@@ -3,7 +3,7 @@ import type { AccountMailRequest } from '@rookery/contracts';
 import type { RowOf, Tx } from '@rookery/persistence';
 import type { Email } from '../../users/addresses/email.entity';
 import type { AccountMailAnswers } from './account-mails.service';
-import { AccountMailsService, mapFacts } from './account-mails.service';
+import { AccountMailFactsService, mapAccountMailFacts } from './account-mails.service';
 
 interface AddedAddress extends RowOf<Email, 'id' | 'userId'> {
   readonly added: string;
@@ -16,8 +16,8 @@ interface AddedAddress extends RowOf<Email, 'id' | 'userId'> {
  * removed meanwhile, or is the primary one by now. Source: reference work-tracking 8.4 (security).
  */
 @Injectable()
-export class AddedAddressMails {
-  constructor(mails: AccountMailsService) {
+export class AddedAddressMailFacts {
+  constructor(mails: AccountMailFactsService) {
     mails.registerSource(['email_added'], (tx, questions) => this.findMailFacts(tx, questions));
   }
 
@@ -29,7 +29,7 @@ export class AddedAddressMails {
       [questions.map((one) => one.subject_id)],
     );
     const byId = new Map(rows.map((row) => [row.id, row]));
-    return mapFacts(questions, ({ subject_id, recipient_id }) => {
+    return mapAccountMailFacts(questions, ({ subject_id, recipient_id }) => {
       const row = byId.get(subject_id);
       if (row?.user_id !== recipient_id) return null;
       return { address: row.primary, name: row.name, link: null, token: null, added: row.added };

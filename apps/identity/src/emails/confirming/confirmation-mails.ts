@@ -5,7 +5,7 @@ import { Links } from '@rookery/platform';
 import type { Email } from '../../users/addresses/email.entity';
 import type { User } from '../../users/user.entity';
 import type { AccountMailAnswers } from '../account-mails/account-mails.service';
-import { AccountMailsService, mapFacts } from '../account-mails/account-mails.service';
+import { AccountMailFactsService, mapAccountMailFacts } from '../account-mails/account-mails.service';
 import { EmailConfirmationsService } from './email-confirmations.service';
 
 type ConfirmationEmailRow = RowOf<Email, 'id' | 'userId' | 'email' | 'confirmedAt' | 'confirmationRequestedAt'> &
@@ -16,9 +16,9 @@ type ConfirmationEmailRow = RowOf<Email, 'id' | 'userId' | 'email' | 'confirmedA
  * work-tracking 8.6.
  */
 @Injectable()
-export class ConfirmationMails {
+export class ConfirmationMailFacts {
   constructor(
-    mails: AccountMailsService,
+    mails: AccountMailFactsService,
     private readonly confirmations: EmailConfirmationsService,
     private readonly links: Links,
   ) {
@@ -32,7 +32,7 @@ export class ConfirmationMails {
       [questions.map((one) => one.subject_id)],
     );
     const waiting = new Map(rows.map((row) => [row.id, row]));
-    return mapFacts(questions, ({ subject_id, recipient_id }) => {
+    return mapAccountMailFacts(questions, ({ subject_id, recipient_id }) => {
       const row = waiting.get(subject_id);
       const path = row?.user_id === recipient_id ? this.confirmations.pathFor(row) : null;
       return row && path ? { address: row.email, name: row.name, link: this.links.webUrl(path), token: null } : null;

@@ -12,7 +12,7 @@ export interface Confirmable {
 }
 
 /** Derives the keys of links from the context keys of identity. The first key signs; all of them verify. */
-export function confirmationKeys(keys: ContextSigningKeys): readonly [Buffer, ...Buffer[]] {
+export function deriveEmailConfirmationKeys(keys: ContextSigningKeys): readonly [Buffer, ...Buffer[]] {
   return keys.deriveKeys('rookery e-mail confirmation', 'identity');
 }
 
@@ -20,26 +20,26 @@ export function confirmationKeys(keys: ContextSigningKeys): readonly [Buffer, ..
  * Returns the secret of a link: `<email id>.<43 URL-safe characters>`. It is not stored, but derived again whenever the
  * e-mail is sent again. Source: reference identity-and-import 10.5.
  */
-export function confirmationToken(of: Confirmable, key: Buffer): string {
-  return `${of.id}.${computeConfirmationMac(of, key).toString('base64url')}`;
+export function computeEmailConfirmationToken(confirmable: Confirmable, key: Buffer): string {
+  return `${confirmable.id}.${computeConfirmationMac(confirmable, key).toString('base64url')}`;
 }
 
 /** Returns the email id that a token claims, unverified. Returns null for a malformed token. */
-export function parseEmailId(token: string): number | null {
+export function parseConfirmationTokenEmailId(token: string): number | null {
   const match = /^([1-9]\d{0,14})\.[A-Za-z0-9_-]{43}$/.exec(token);
   return match ? Number(match[1]) : null;
 }
 
-export function isConfirmationToken(token: string, of: Confirmable, keys: readonly Buffer[]): boolean {
+export function isConfirmationTokenValid(token: string, confirmable: Confirmable, keys: readonly Buffer[]): boolean {
   const presented = Buffer.from(token.slice(token.indexOf('.') + 1), 'base64url');
   return keys.some((key) => {
-    const expected = computeConfirmationMac(of, key);
+    const expected = computeConfirmationMac(confirmable, key);
     return presented.length === expected.length && timingSafeEqual(presented, expected);
   });
 }
 
-export function isExpired(of: Confirmable, now: Date): boolean {
-  return now.getTime() - of.confirmation_requested_at.getTime() >= CONFIRMATION_DAYS * 86_400_000;
+export function isEmailConfirmationExpired(confirmable: Confirmable, now: Date): boolean {
+  return now.getTime() - confirmable.confirmation_requested_at.getTime() >= CONFIRMATION_DAYS * 86_400_000;
 }
 
 function computeConfirmationMac({ id, email, confirmation_requested_at: at }: Confirmable, key: Buffer): Buffer {

@@ -3,7 +3,7 @@ import type { Call, WebPage } from '@rookery/api-v4';
 import { anyone, Endpoint, webPage } from '@rookery/api-v4';
 import { Refused } from '@rookery/kernel';
 import { Links } from '@rookery/platform';
-import { CONFIRMED, confirmationPage, refusalPage } from '../email.presenter';
+import { CONFIRMED, renderEmailConfirmationPage, renderEmailConfirmationRefusalPage } from '../email.presenter';
 import { EmailConfirmationsService } from './email-confirmations.service';
 import { ConfirmEmail } from '../emails.dto';
 
@@ -30,7 +30,9 @@ export class EmailConfirmationController {
   async open({ params, isWriteForbidden }: Call<ConfirmEmail>): Promise<WebPage | string> {
     const token = params.confirmation_token;
     if (isWriteForbidden)
-      return renderPageOrRefusal(async () => confirmationPage(await this.confirmations.findAddress(token), token));
+      return renderPageOrRefusal(async () =>
+        renderEmailConfirmationPage(await this.confirmations.findAddress(token), token),
+      );
     await this.confirmations.confirmAddress(token);
     return this.links.webUrl('users/confirmation/done');
   }
@@ -69,7 +71,7 @@ async function renderPageOrRefusal(renderPage: () => Promise<WebPage>): Promise<
   try {
     return await renderPage();
   } catch (error) {
-    if (error instanceof Refused) return refusalPage(error.message);
+    if (error instanceof Refused) return renderEmailConfirmationRefusalPage(error.message);
     throw error;
   }
 }

@@ -11,11 +11,11 @@ import { AddressesService } from '../../users/addresses/addresses.service';
 import type { EmailRecord } from '../../users/addresses/email.entity';
 import { responsibleUserSql } from '../../users/responsible-user';
 import {
-  confirmationKeys,
-  confirmationToken,
-  parseEmailId,
-  isConfirmationToken,
-  isExpired,
+  deriveEmailConfirmationKeys,
+  computeEmailConfirmationToken,
+  parseConfirmationTokenEmailId,
+  isConfirmationTokenValid,
+  isEmailConfirmationExpired,
 } from './confirmation-token';
 
 const HOUR_SECONDS = 3600;
@@ -26,7 +26,7 @@ const RESPONSIBLE_USER = responsibleUserSql('$1');
 /** Confirmation of e-mail addresses by a link that is sent to them. Source: reference identity-and-import 10.5. */
 @Injectable()
 export class EmailConfirmationsService {
-  private readonly keys: ReturnType<typeof confirmationKeys>;
+  private readonly keys: ReturnType<typeof deriveEmailConfirmationKeys>;
 
   constructor(
     private readonly work: Work,
@@ -36,7 +36,7 @@ export class EmailConfirmationsService {
     @Inject(identitySettings.token) private readonly settings: SettingsOf<typeof identitySettings>,
     @Inject(ContextSigningKeys) keys: ContextSigningKeys,
   ) {
-    this.keys = confirmationKeys(keys);
+    this.keys = deriveEmailConfirmationKeys(keys);
   }
 
   /**
@@ -93,8 +93,8 @@ export class EmailConfirmationsService {
     const { id, confirmed_at, confirmation_requested_at: at } = email;
     if (confirmed_at !== null || at === null) return null;
     const asked = { id, email: email.email, confirmation_requested_at: at };
-    if (isExpired(asked, this.clock.now())) return null;
-    return `users/confirmation?confirmation_token=${confirmationToken(asked, this.keys[0])}`;
+    if (isEmailConfirmationExpired(asked, this.clock.now())) return null;
+    return `users/confirmation?confirmation_token=${computeEmailConfirmationToken(asked, this.keys[0])}`;
   }
 
   /**
@@ -104,7 +104,7 @@ export class EmailConfirmationsService {
     await this.work.run(async (tx) => {
       // Locks the user first, like all changes of addresses.
       await tx.query(`select id from users where id = (select user_id from emails where id = $1) for update`, [
-        parseEmailId(token),
+        parseConfirmationTokenEmailId(token),
       ]);
       await this.addresses.markConfirmed(tx, await this.requirePendingEmail(tx, token, 'for update'));
     });
@@ -116,13 +116,13 @@ export class EmailConfirmationsService {
   }
 
   private async requirePendingEmail(runner: Pick<Tx, 'query'>, token: string, lockClause = ''): Promise<EmailRecord> {
-    const id = parseEmailId(token);
+    const id = parseConfirmationTokenEmailId(token);
     const [email] =
       id === null ? [] : await runner.query<EmailRecord>(`select * from emails where id = $1 ${lockClause}`, [id]);
     if (!email || email.confirmed_at !== null || email.confirmation_requested_at === null) throw new Refused(INVALID);
     const asked = { ...email, confirmation_requested_at: email.confirmation_requested_at };
-    if (!isConfirmationToken(token, asked, this.keys)) throw new Refused(INVALID);
-    if (isExpired(asked, this.clock.now())) throw new Refused('Confirmation token has expired');
+    if (!isConfirmationTokenValid(token, asked, this.keys)) throw new Refused(INVALID);
+    if (isEmailConfirmationExpired(asked, this.clock.now())) throw new Refused('Confirmation token has expired');
     return email;
   }
 

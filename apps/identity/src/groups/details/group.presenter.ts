@@ -11,7 +11,7 @@ import {
   object,
   pickFields,
   presenter,
-  shownPlainFields,
+  createPlainPresenterFields,
   text,
   choice,
 } from '@rookery/api-v4';
@@ -35,7 +35,7 @@ const branchProtection = object(
 );
 
 const hashes = { default_branch_protection_defaults: branchProtection };
-const plain = shownPlainFields<GroupRow>()(GROUP_FIELDS, 'list', {}, hashes);
+const plain = createPlainPresenterFields<GroupRow>()(GROUP_FIELDS, 'list', {}, hashes);
 
 /** A group in a list. Source: reference identity-and-import 2.3. */
 export const group = presenter<GroupRow>('Group').fields({
@@ -77,7 +77,7 @@ export const group = presenter<GroupRow>('Group').fields({
 const canSeeSecrets = (row: GroupDetailRow): boolean => row.shows_secrets;
 /** Visible to owners and administrators only. Source: reference identity-and-import 2.3. */
 const isAdministeredByViewer = (row: GroupDetailRow): boolean => row.is_administered;
-const plainDetail = shownPlainFields<GroupDetailRow>()(GROUP_FIELDS, 'detail', {
+const plainDetail = createPlainPresenterFields<GroupDetailRow>()(GROUP_FIELDS, 'detail', {
   administering: canSeeSecrets,
   owners: isAdministeredByViewer,
   atTheTop: (one) => one.parent_id === null,

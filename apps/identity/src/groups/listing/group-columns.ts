@@ -5,7 +5,7 @@ import { groupStatisticsSql, rootStorageStatisticsSql } from '../../statistics/s
 import type { AdditionalFields } from './group-filters';
 
 /** SQL: columns of listed groups `n`. Statistics and attributes are for administrators only. */
-export function listedColumns(viewer: Viewer, params: AdditionalFields): string {
+export function listedGroupColumnsSql(viewer: Viewer, params: AdditionalFields): string {
   const columns = [GROUP_COLUMNS];
   if (viewer.isAdmin && params.statistics) {
     columns.push(`${groupStatisticsSql('n.id')} as statistics`);

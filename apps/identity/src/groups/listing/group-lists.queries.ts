@@ -3,16 +3,21 @@ import type { Page, PageRequest, Viewer } from '@rookery/kernel';
 import { Database, ListQuery } from '@rookery/persistence';
 import {
   firstReachedGroupsSql,
-  firstReachedTopGroupsSql,
-  gatheredGroupsSql,
+  firstReachedTopLevelGroupsSql,
+  reachedGroupIdArraySql,
   reachedGroupsSql,
-  reachedTopGroupsSql,
+  reachedTopLevelGroupsSql,
 } from '../../directory/reach/reached-groups-sql';
 import type { ParentGroup, GroupFilters } from './group-filters';
-import { narrowByCommonFilters, narrowByState } from './group-narrowing';
-import { groupOrder } from './group-order';
-import { listedColumns } from './group-columns';
-import { bindUserLevel, narrowToVisible, narrowToVisibleBelow, requiredLevel } from './group-visibility';
+import { narrowGroupsByCommonFilters, narrowGroupsByState } from './group-narrowing';
+import { groupOrderTerms } from './group-order';
+import { listedGroupColumnsSql } from './group-columns';
+import {
+  bindUserLevel,
+  narrowToVisibleGroups,
+  narrowToVisibleSubgroups,
+  requiredGroupListLevel,
+} from './group-visibility';
 import type { ListedGroupRow } from './listed-group-row';
 
 /** Cursor of a list: name and id of the last row of the previous page. */
@@ -50,7 +55,7 @@ export class GroupListsQueries {
       .where(`n.kind = 'group'`)
       .where((bind) => `n.parent_id = ${bind(above.id, 'above')}`);
     narrowToGroupsBelow(list, viewer, above, params);
-    return list.orderBy(groupOrder(list.bind, params)).readPage(this.db, request);
+    return list.orderBy(groupOrderTerms(list.bind, params)).readPage(this.db, request);
   }
 
   /** Subgroups on all levels. */
@@ -68,7 +73,7 @@ export class GroupListsQueries {
     narrowToGroupsBelow(list, viewer, above, params);
     // The indexes of the ancestor table are ordered by its own copies of name and path.
     return list
-      .orderBy(groupOrder(list.bind, params, { name: 'tree.name', path: 'tree.path' }))
+      .orderBy(groupOrderTerms(list.bind, params, { name: 'tree.name', path: 'tree.path' }))
       .readPage(this.db, request);
   }
 }
@@ -77,18 +82,18 @@ function groupsQuery(viewer: Viewer, params: GroupFilters): ListQuery<ListedGrou
   return new ListQuery<ListedGroupRow>({
     name: 'groups',
     from: 'namespaces n',
-    columns: listedColumns(viewer, params),
+    columns: listedGroupColumnsSql(viewer, params),
   });
 }
 
 /** The list of all groups, read from the caller's groups if only these are wanted, else from the index of names. */
 function allGroupsQuery(viewer: Viewer, params: GroupFilters): ListQuery<ListedGroupRow> {
   const list = groupsQuery(viewer, params);
-  const level = requiredLevel(viewer, params);
+  const level = requiredGroupListLevel(viewer, params);
   if (level === 'all') {
-    narrowToVisible(list.where(`n.kind = 'group'`), viewer);
+    narrowToVisibleGroups(list.where(`n.kind = 'group'`), viewer);
     narrowByAllFilters(list, viewer, params);
-    return list.orderBy(groupOrder(list.bind, params));
+    return list.orderBy(groupOrderTerms(list.bind, params));
   }
   return restrictToReachedGroups(list, viewer, params, level);
 }
@@ -105,25 +110,25 @@ function restrictToReachedGroups(
 ): ListQuery<ListedGroupRow> {
   const reach = bindUserLevel(list, viewer, level);
   narrowByAllFilters(list, viewer, { ...params, top_level_only: false });
-  list.orderBy(groupOrder(list.bind, params));
+  list.orderBy(groupOrderTerms(list.bind, params));
   if (list.isWhole) {
     const by = params.order_by === 'similarity' ? 'name' : params.order_by;
     const [all, firstOf] = top_level_only
-      ? [reachedTopGroupsSql, firstReachedTopGroupsSql]
+      ? [reachedTopLevelGroupsSql, firstReachedTopLevelGroupsSql]
       : [reachedGroupsSql, firstReachedGroupsSql];
     const first = (count: number): string => `(${firstOf(reach, { count, by, sort: params.sort })}) n`;
     return list.fromSource({ from: `(${all(reach)}) n`, first });
   }
   // An array, so that one index scan finds all of them before the sort. For the first rows of a join, the planner would
   // scan all groups.
-  const ids = top_level_only ? `array(${reachedTopGroupsSql(reach)})` : gatheredGroupsSql(reach);
+  const ids = top_level_only ? `array(${reachedTopLevelGroupsSql(reach)})` : reachedGroupIdArraySql(reach);
   const from = `(select n.* from namespaces n where n.kind = 'group' and n.id = any(${ids})) n`;
   return list.fromSource({ from, isGathered: true });
 }
 
 function narrowByAllFilters(list: ListQuery<unknown>, viewer: Viewer, params: GroupFilters): void {
-  narrowByCommonFilters(list, viewer, params, 'full path');
-  narrowByState(list, viewer, params);
+  narrowGroupsByCommonFilters(list, viewer, params, 'full path');
+  narrowGroupsByState(list, viewer, params);
 }
 
 function narrowToGroupsBelow(
@@ -132,7 +137,7 @@ function narrowToGroupsBelow(
   parent: ParentGroup,
   params: GroupFilters,
 ): void {
-  narrowToVisibleBelow(list, viewer, params, parent);
-  narrowByCommonFilters(list, viewer, params, 'own path');
-  narrowByState(list, viewer, params);
+  narrowToVisibleSubgroups(list, viewer, params, parent);
+  narrowGroupsByCommonFilters(list, viewer, params, 'own path');
+  narrowGroupsByState(list, viewer, params);
 }

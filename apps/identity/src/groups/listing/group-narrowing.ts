@@ -2,7 +2,7 @@ import type { Viewer } from '@rookery/kernel';
 import { filter } from '@rookery/persistence';
 import type { Filters, ListQuery } from '@rookery/persistence';
 import { customAttributesFilter } from '../../custom-attributes/custom-attributes-sql';
-import { searchedNamespaces } from '../../namespaces/namespace-search';
+import { namespaceSearchSql } from '../../namespaces/namespace-search';
 import type { GroupFilters, LinkedGroupFilters } from './group-filters';
 
 /** SQL: the group or one above it is marked for deletion. */
@@ -32,19 +32,19 @@ const ADMINISTRATOR_STATE_FILTERS: Filters<GroupFilters> = {
  * Adds the filters of all lists of groups. The table of groups has the alias `n`. `searched` chooses whether the search
  * includes the path above.
  */
-export function narrowByCommonFilters(
+export function narrowGroupsByCommonFilters(
   list: ListQuery<unknown>,
   viewer: Viewer,
   params: LinkedGroupFilters,
   searched: 'own path' | 'full path',
 ): void {
   list.narrow(FILTERS, params);
-  list.narrow({ search: (text, bind) => searchedNamespaces(text, bind, searched === 'full path') }, params);
+  list.narrow({ search: (text, bind) => namespaceSearchSql(text, bind, searched === 'full path') }, params);
   if (viewer.isAdmin) list.narrow(FILTERS_OF_ADMINISTRATORS, params);
 }
 
 /** Adds the filters by the state of a group. */
-export function narrowByState(list: ListQuery<unknown>, viewer: Viewer, params: GroupFilters): void {
+export function narrowGroupsByState(list: ListQuery<unknown>, viewer: Viewer, params: GroupFilters): void {
   list.narrow(STATE_FILTERS, params);
   if (viewer.isAdmin) list.narrow(ADMINISTRATOR_STATE_FILTERS, params);
 }

@@ -7,7 +7,7 @@ import type { GroupOrder } from './group-filters';
  * with the search, then others; without a search it is an order by name. `name` and `path` are SQL expressions of the
  * group's columns. Source: reference identity-and-import 1.3, 2.2.
  */
-export function groupOrder(
+export function groupOrderTerms(
   bind: Bind,
   { order_by, sort, search }: GroupOrder & { readonly search?: string },
   { name, path } = { name: 'n.name', path: 'n.path' },

@@ -1,4 +1,4 @@
-import { groupLevelSql } from '@rookery/directory';
+import { groupAccessLevelSql } from '@rookery/directory';
 import type { Viewer } from '@rookery/kernel';
 import type { ListQuery } from '@rookery/persistence';
 import type { UserLevelSql } from '../../directory/reach/reached-groups-sql';
@@ -11,7 +11,7 @@ import type { ParentGroup, GroupFilters } from './group-filters';
  * `min_access_level` take precedence over `all_available`; anonymous callers always get the public groups.
  * Source: reference identity-and-import 0.8, 2.2.
  */
-export function requiredLevel(viewer: Viewer, params: GroupFilters): number | 'all' {
+export function requiredGroupListLevel(viewer: Viewer, params: GroupFilters): number | 'all' {
   if (viewer.userId === null) return 'all';
   if (params.owned || params.min_access_level !== undefined) {
     return Math.max(params.owned ? 50 : 0, params.min_access_level ?? 0);
@@ -25,7 +25,7 @@ export function bindUserLevel(list: ListQuery<unknown>, viewer: Viewer, level: n
 }
 
 /** Restricts groups `n` to those that the caller can see. */
-export function narrowToVisible(list: ListQuery<unknown>, viewer: Viewer): void {
+export function narrowToVisibleGroups(list: ListQuery<unknown>, viewer: Viewer): void {
   if (viewer.isAdmin) return;
   const open = isOpenToViewerSql(viewer);
   if (viewer.userId === null) list.where(open);
@@ -36,13 +36,13 @@ export function narrowToVisible(list: ListQuery<unknown>, viewer: Viewer): void 
  * Restricts subgroups of a group to those that the caller can see. A caller with the level in the group has it in all
  * subgroups. For other callers each row is checked, which costs by the number of subgroups, not of the caller's groups.
  */
-export function narrowToVisibleBelow(
+export function narrowToVisibleSubgroups(
   list: ListQuery<unknown>,
   viewer: Viewer,
   params: GroupFilters,
   above: ParentGroup,
 ): void {
-  const wanted = requiredLevel(viewer, params);
+  const wanted = requiredGroupListLevel(viewer, params);
   if (wanted === 'all' && viewer.isAdmin) return;
   if (viewer.userId === null) {
     list.where(isOpenToViewerSql(viewer));
@@ -50,14 +50,14 @@ export function narrowToVisibleBelow(
   }
   const least = wanted === 'all' ? 10 : wanted;
   if (above.level >= least) return;
-  const held = levelSql(list, viewer, least);
+  const held = hasGroupLevelSql(list, viewer, least);
   list.where(wanted === 'all' ? `(${isOpenToViewerSql(viewer)} or ${held})` : held);
 }
 
 /** Boolean SQL: does the caller have at least this level in the group `n`? */
-export function levelSql(list: ListQuery<unknown>, viewer: Viewer, least: number): string {
+export function hasGroupLevelSql(list: ListQuery<unknown>, viewer: Viewer, minLevel: number): string {
   const user = `${list.bind(viewer.userId, 'viewer')}::bigint`;
-  return `${groupLevelSql({ user, namespace: 'n', tables: OWN_TABLES })} >= ${list.bind(least, 'level')}`;
+  return `${groupAccessLevelSql({ user, namespace: 'n', tables: OWN_TABLES })} >= ${list.bind(minLevel, 'level')}`;
 }
 
 function isOpenToViewerSql(viewer: Viewer): string {

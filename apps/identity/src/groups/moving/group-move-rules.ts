@@ -24,13 +24,13 @@ export function refusalOfMove({ group, parent, mayCreateThere, isTaken, height }
   if (isTaken) return OCCUPIED;
   if (parent?.traversal_ids.includes(group.id)) return 'Cannot transfer group to one of its subgroup.';
   const path = parent ? subgroupPathProblems(group.path, parent.full_path) : topLevelPathProblems(group.path);
-  if (path.length > 0) return invalid(`Path ${path[0]!}`);
+  if (path.length > 0) return formatGroupMoveProblem(`Path ${path[0]!}`);
   const isTooDeep = (parent?.traversal_ids.length ?? 0) + height > MAX_NESTING;
-  return isTooDeep ? invalid(`Parent ${TOO_DEEP}`) : null;
+  return isTooDeep ? formatGroupMoveProblem(`Parent ${TOO_DEEP}`) : null;
 }
 
 /** Formats a problem of the general rules for groups as an error message of a move. */
-export function invalid(problem: string): string {
+export function formatGroupMoveProblem(problem: string): string {
   return `Validation failed: ${problem}`;
 }
 

@@ -6,13 +6,13 @@ import { NotFound, Refused } from '@rookery/kernel';
 import type { Tx } from '@rookery/persistence';
 import { Work } from '@rookery/persistence';
 import { ChangeLog } from '../../directory/change-log';
-import { readOnlyGroupSql } from '../../directory/change-states';
+import { isGroupReadOnlySql } from '../../directory/change-states';
 import { mayCreateSubgroup, mayCreateTopLevelGroup } from '../../namespaces/group.policy';
 import type { GroupWithLevel } from '../group-input';
-import { takenFields } from '../groups.service';
+import { toTakenGroupFieldProblems } from '../groups.service';
 import type { NamespaceRecord } from '../../namespaces/namespace.entity';
 import { NamespaceTreesService } from '../../namespaces/paths/namespace-trees.service';
-import { invalid, OCCUPIED, placeBelow, refusalOfMove } from './group-move-rules';
+import { formatGroupMoveProblem, OCCUPIED, placeBelow, refusalOfMove } from './group-move-rules';
 import { MovedTreesService } from './moved-trees.service';
 
 /**
@@ -43,9 +43,11 @@ export class GroupMovesService {
     try {
       await this.work.run((tx) => this.moveInTransaction(tx, viewer, groupId, target));
     } catch (error) {
-      const taken = takenFields(error);
+      const taken = toTakenGroupFieldProblems(error);
       throw taken
-        ? transferRefusal(invalid(taken['name'] ? 'Name has already been taken' : 'Path has already been taken'))
+        ? transferRefusal(
+            formatGroupMoveProblem(taken['name'] ? 'Name has already been taken' : 'Path has already been taken'),
+          )
         : error;
     }
   }
@@ -103,7 +105,7 @@ export class GroupMovesService {
 
   private async lockGroup(tx: Tx, id: number, lockMode: 'share' | 'no key update'): Promise<LockedGroup> {
     const rows = await tx.query<LockedGroup>(
-      `select n.*, ${readOnlyGroupSql('n')} as archived from namespaces n where n.id = $1 and n.kind = 'group' for ${lockMode} of n`,
+      `select n.*, ${isGroupReadOnlySql('n')} as archived from namespaces n where n.id = $1 and n.kind = 'group' for ${lockMode} of n`,
       [id],
     );
     if (!rows[0]) throw new NotFound('Group');

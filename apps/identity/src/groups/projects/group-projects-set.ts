@@ -1,6 +1,6 @@
 import type { Bind } from '@rookery/persistence';
 import type { ProjectSet } from '../../projects/listing/project-lists.queries';
-import { notExpiredSql } from '../../directory/reach/reach-sql';
+import { isMembershipOrShareUnexpiredSql } from '../../directory/reach/reach-sql';
 
 /** Sources of projects in addition to a group's own ones. */
 export interface GroupProjectsRange {
@@ -61,5 +61,5 @@ export function projectsSharedWith(groupId: number): ProjectSet {
  */
 function anyProjectSharedWithSql(groupId: string): string {
   return `any(array(select given.source_id from shares given where given.source_type = 'project' and given.group_id = ${groupId}
-    and ${notExpiredSql('given')}))`;
+    and ${isMembershipOrShareUnexpiredSql('given')}))`;
 }

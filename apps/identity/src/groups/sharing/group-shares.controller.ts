@@ -6,7 +6,7 @@ import {
   created,
   Endpoint,
   group as inGroup,
-  none,
+  noContent,
   SCOPE_RESOLVER,
   signedIn,
 } from '@rookery/api-v4';
@@ -60,7 +60,7 @@ export class GroupSharesController {
     may: signedIn(),
     params: RemoveShare,
     fails: [404, 412],
-    answers: none(),
+    answers: noContent(),
   })
   async unshare(call: Call<RemoveShare, GroupScope, SignedInViewer>): Promise<void> {
     const { viewer, within, params } = call;

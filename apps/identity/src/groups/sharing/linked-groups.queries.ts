@@ -1,13 +1,13 @@
 import { Injectable } from '@nestjs/common';
 import type { Page, PageRequest, Viewer } from '@rookery/kernel';
 import { Database, ListQuery } from '@rookery/persistence';
-import { notExpiredSql } from '../../directory/reach/reach-sql';
-import { seenGroupSql } from '../../directory/reach/seen-sql';
-import { listedColumns } from '../listing/group-columns';
+import { isMembershipOrShareUnexpiredSql } from '../../directory/reach/reach-sql';
+import { isGroupVisibleSql } from '../../directory/reach/seen-sql';
+import { listedGroupColumnsSql } from '../listing/group-columns';
 import type { ParentGroup, LinkedGroupFilters } from '../listing/group-filters';
-import { narrowByCommonFilters } from '../listing/group-narrowing';
-import { groupOrder } from '../listing/group-order';
-import { levelSql } from '../listing/group-visibility';
+import { narrowGroupsByCommonFilters } from '../listing/group-narrowing';
+import { groupOrderTerms } from '../listing/group-order';
+import { hasGroupLevelSql } from '../listing/group-visibility';
 import type { ListedGroupRow } from '../listing/listed-group-row';
 
 /** How a group is invited: to the group itself, or to one above it. */
@@ -30,7 +30,7 @@ export class LinkedGroupsQueries {
   ): Promise<Page<ListedGroupRow>> {
     const list = groupsQuery(viewer, params).where(
       (bind) => `n.id in (select s.source_id from shares s
-        where s.group_id = ${bind(group.id)} and s.source_type = 'namespace' and ${notExpiredSql('s')})`,
+        where s.group_id = ${bind(group.id)} and s.source_type = 'namespace' and ${isMembershipOrShareUnexpiredSql('s')})`,
     );
     return this.readVisiblePage(list, viewer, params, request);
   }
@@ -45,7 +45,7 @@ export class LinkedGroupsQueries {
     const sources = selectRelatedGroupIds(group, params.relation);
     const list = groupsQuery(viewer, params).where(
       (bind) => `n.id in (select s.group_id from shares s
-        where s.source_type = 'namespace' and s.source_id = any(${bind(sources)}::bigint[]) and ${notExpiredSql('s')})`,
+        where s.source_type = 'namespace' and s.source_id = any(${bind(sources)}::bigint[]) and ${isMembershipOrShareUnexpiredSql('s')})`,
     );
     return this.readVisiblePage(list, viewer, params, request);
   }
@@ -58,13 +58,13 @@ export class LinkedGroupsQueries {
   ): Promise<Page<ListedGroupRow>> {
     if (!viewer.isAdmin) {
       const user = viewer.userId === null ? 'null' : `${list.bind(viewer.userId)}::bigint`;
-      list.where(seenGroupSql(viewer, { namespace: 'n', user }));
+      list.where(isGroupVisibleSql(viewer, { namespace: 'n', user }));
     }
     if (viewer.userId !== null && params.min_access_level !== undefined) {
-      list.filter(levelSql(list, viewer, params.min_access_level));
+      list.filter(hasGroupLevelSql(list, viewer, params.min_access_level));
     }
-    narrowByCommonFilters(list, viewer, params, 'own path');
-    return list.orderBy(groupOrder(list.bind, params)).readPage(this.db, request);
+    narrowGroupsByCommonFilters(list, viewer, params, 'own path');
+    return list.orderBy(groupOrderTerms(list.bind, params)).readPage(this.db, request);
   }
 }
 
@@ -72,7 +72,7 @@ function groupsQuery(viewer: Viewer, params: LinkedGroupFilters): ListQuery<List
   return new ListQuery<ListedGroupRow>({
     name: 'linked-groups',
     from: 'namespaces n',
-    columns: listedColumns(viewer, params),
+    columns: listedGroupColumnsSql(viewer, params),
   });
 }
 

@@ -1,13 +1,13 @@
 import { Controller } from '@nestjs/common';
 import type { Call, GroupScope, ProjectScope } from '@rookery/api-v4';
-import { ability, created, Endpoint, none, page, signedIn, source } from '@rookery/api-v4';
+import { ability, created, Endpoint, noContent, page, signedIn, projectOrGroup } from '@rookery/api-v4';
 import type { Page, SignedInViewer } from '@rookery/kernel';
 import type { MemberRow } from '../listing/members.queries';
 import { memberSource } from '../listing/member-source';
 import { mayManageMembers } from '../member.policy';
 import { member, accessRequest } from '../member.presenter';
 import type { AccessRequestRow } from './access-requests.service';
-import { IdentifyAccessRequest, IdentifySource, ApproveAccessRequest } from '../members.dto';
+import { IdentifyAccessRequest, IdentifyGroupOrProject, ApproveAccessRequest } from '../members.dto';
 import { AccessRequestsService } from './access-requests.service';
 
 const SOURCE = 'reference identity-and-import 2.8';
@@ -27,7 +27,7 @@ const abilityToDropRequest = ability<IdentifyAccessRequest, ProjectOrGroupScope>
 /** Creates the controller with the access request routes of groups or of projects. */
 function createAccessRequestsController(kind: 'group' | 'project') {
   const base = `/${kind}s/:id/access_requests`;
-  const within = source(kind);
+  const within = projectOrGroup(kind);
   const lockable = kind === 'project' ? [405] : [];
 
   @Controller()
@@ -38,11 +38,11 @@ function createAccessRequestsController(kind: 'group' | 'project') {
       about: `Lists the open access requests of a ${kind}.`,
       source: SOURCE,
       within,
-      may: abilityToManageMembers<IdentifySource>(),
-      params: IdentifySource,
+      may: abilityToManageMembers<IdentifyGroupOrProject>(),
+      params: IdentifyGroupOrProject,
       answers: page(accessRequest),
     })
-    list({ within, page }: RequestCall<IdentifySource>): Promise<Page<AccessRequestRow>> {
+    list({ within, page }: RequestCall<IdentifyGroupOrProject>): Promise<Page<AccessRequestRow>> {
       return this.requests.list(memberSource(within), page);
     }
 
@@ -51,11 +51,11 @@ function createAccessRequestsController(kind: 'group' | 'project') {
       source: SOURCE,
       within,
       may: signedIn(),
-      params: IdentifySource,
+      params: IdentifyGroupOrProject,
       fails: [400, 403],
       answers: created(accessRequest),
     })
-    create({ viewer, within }: RequestCall<IdentifySource>): Promise<AccessRequestRow> {
+    create({ viewer, within }: RequestCall<IdentifyGroupOrProject>): Promise<AccessRequestRow> {
       return this.requests.create(viewer, memberSource(within));
     }
 
@@ -79,7 +79,7 @@ function createAccessRequestsController(kind: 'group' | 'project') {
       may: abilityToDropRequest,
       params: IdentifyAccessRequest,
       fails: [403, 404],
-      answers: none(),
+      answers: noContent(),
     })
     remove({ viewer, within, params }: RequestCall<IdentifyAccessRequest>): Promise<void> {
       return this.requests.remove(viewer, memberSource(within), params.user_id);

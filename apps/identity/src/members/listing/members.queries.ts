@@ -1,13 +1,13 @@
 import { Injectable } from '@nestjs/common';
-import { groupLevelSql } from '@rookery/directory';
+import { groupAccessLevelSql } from '@rookery/directory';
 import type { Page, PageRequest, Viewer } from '@rookery/kernel';
 import { COUNT_LIMIT } from '@rookery/kernel';
 import { Database, filter, ListQuery } from '@rookery/persistence';
 import type { Bind, Filters, SqlReader, RowOf, Tx } from '@rookery/persistence';
-import { notExpiredSql, OWN_TABLES } from '../../directory/reach/reach-sql';
-import { botOfGroupsSql, knownUserSql } from '../../users/bot-home';
-import { personSearch } from '../../users/person-search';
-import { userFaceSql } from '../../users/users.queries';
+import { isMembershipOrShareUnexpiredSql, OWN_TABLES } from '../../directory/reach/reach-sql';
+import { isTokenBotOfGroupsSql, isUserVisibleSql } from '../../users/bot-home';
+import { createUserSearchFilter } from '../../users/person-search';
+import { userSummaryJsonSql } from '../../users/users.queries';
 import type { Member } from '../member.entity';
 import type { MemberSource } from './member-source';
 import type { UserReference } from './user-reference';
@@ -33,7 +33,7 @@ const PARTS = {
   from: 'members m',
   columns: `u.id, u.username, u.name, u.state, u.avatar_url, u.public_email, m.id as membership_id,
     m.access_level, m.created_at as member_since, m.expires_on, m.updated_at as changed_at,
-    (select ${userFaceSql('c')} from users c where c.id = m.created_by_id) as created_by`,
+    (select ${userSummaryJsonSql('c')} from users c where c.id = m.created_by_id) as created_by`,
   joins: 'join users u on u.id = m.user_id',
 };
 
@@ -56,7 +56,7 @@ export class MembersQueries {
     request: PageRequest,
   ): Promise<Page<MemberRow>> {
     return directMembersQuery(source)
-      .where(notExpiredSql('m'))
+      .where(isMembershipOrShareUnexpiredSql('m'))
       .narrow(memberFilters(viewer), params)
       .readPage(this.db, request);
   }
@@ -69,7 +69,7 @@ export class MembersQueries {
     shown: 'unless expired' | 'even expired' = 'unless expired',
   ): Promise<MemberRow | null> {
     const list = directMembersQuery(source).where((bind) => `m.user_id = ${bind(userId, 'user')}`);
-    if (shown === 'unless expired') list.where(notExpiredSql('m'));
+    if (shown === 'unless expired') list.where(isMembershipOrShareUnexpiredSql('m'));
     return (await list.readOne(reads)) ?? null;
   }
 
@@ -84,7 +84,10 @@ export class MembersQueries {
         'id' in who ? `u.id = ${bind(who.id, 'user')}` : `lower(u.username) = lower(${bind(who.username, 'username')})`,
       )
       .where(() => `u.kind not in ('ghost', 'placeholder')`)
-      .where((bind) => `(${knownUserSql(viewer, bind)} or ${botOfGroupsSql(bind(source.traversalIds, 'namespaces'))})`)
+      .where(
+        (bind) =>
+          `(${isUserVisibleSql(viewer, bind)} or ${isTokenBotOfGroupsSql(bind(source.traversalIds, 'namespaces'))})`,
+      )
       .readOne(tx);
     return found ?? null;
   }
@@ -120,7 +123,9 @@ function effectiveMembersQuery(viewer: Viewer, source: MemberSource, params: Mem
   const list = new ListQuery<MemberRow>({ ...PARTS, name: 'members-all', key: 'm.user_id', carries: 'm.*' });
   const namespaces = `${list.bind(source.traversalIds, 'namespaces')}::bigint[]`;
   const projectId = `${list.bind(source.type === 'project' ? source.id : null, 'project')}::bigint`;
-  const narrowed = [notExpiredSql('m'), ...list.listConditions(memberFilters(viewer), params)].join(' and ');
+  const narrowed = [isMembershipOrShareUnexpiredSql('m'), ...list.listConditions(memberFilters(viewer), params)].join(
+    ' and ',
+  );
   const invitedShown = canSeeInvitedGroupSql(list.bind, viewer, source);
   const held = (count: number) => `(
     with source as (
@@ -128,7 +133,7 @@ function effectiveMembersQuery(viewer: Viewer, source: MemberSource, params: Mem
       union all select 'project', ${projectId}, 50, false where ${projectId} is not null
       union all select 'namespace', above.id, s.access_level, true from shares s
         join namespaces g on g.id = s.group_id cross join unnest(g.traversal_ids) above(id)
-        where ${notExpiredSql('s')} and ${invitedShown} and ((s.source_type = 'namespace' and s.source_id = any(${namespaces}))
+        where ${isMembershipOrShareUnexpiredSql('s')} and ${invitedShown} and ((s.source_type = 'namespace' and s.source_id = any(${namespaces}))
           or (s.source_type = 'project' and s.source_id = ${projectId}))
     )
     select distinct on (m.user_id) m.* from source cross join lateral (
@@ -149,12 +154,12 @@ function canSeeInvitedGroupSql(bind: Bind, viewer: Viewer, source: MemberSource)
   if (viewer.userId === null) return `g.visibility = 'public'`;
   const open = viewer.isExternal ? `g.visibility = 'public'` : `g.visibility <> 'private'`;
   const user = `${bind(viewer.userId, 'viewer')}::bigint`;
-  return `(${open} or ${groupLevelSql({ user, namespace: 'g', tables: OWN_TABLES })} >= 10)`;
+  return `(${open} or ${groupAccessLevelSql({ user, namespace: 'g', tables: OWN_TABLES })} >= 10)`;
 }
 
 /** Filters of memberships `m` by user. */
 function memberFilters(viewer: Viewer): Filters<MemberFilters> {
-  const search = personSearch(viewer, 'f', 'in part');
+  const search = createUserSearchFilter(viewer, 'f', 'in part');
   return {
     user_ids: (ids, bind) => ids.length > 0 && `m.user_id = any(${bind(ids)}::bigint[])`,
     skip_users: filter.noneOf('m.user_id'),

@@ -6,7 +6,7 @@ export type UserReference = { readonly id: number } | { readonly username: strin
 const MAX_PEOPLE = 100;
 
 /** Parses the users of a request: one id, a list of ids, or usernames. Bounds: 100. Errors: InvalidParameters. */
-export function usersNamed(params: {
+export function parseUserReferences(params: {
   readonly user_id?: unknown;
   readonly username?: string | undefined;
 }): UserReference[] {

@@ -1,5 +1,5 @@
 import { makeViewer } from '@rookery/testing';
-import { isAtOrAbove, isOutside, mayShareAt } from './share.policy';
+import { isInvitedGroupAtOrAbove, isOutsideClosedHierarchy, mayGrantShareLevel } from './share.policy';
 
 describe('sharing', () => {
   it.each([
@@ -8,18 +8,22 @@ describe('sharing', () => {
     [50, 50, false, true],
     [0, 50, true, true],
   ])('at level %i by a user with level %i', (level, wanted, isAdmin, may) => {
-    expect(mayShareAt(makeViewer({ isAdmin }), { level }, wanted)).toBe(may);
+    expect(mayGrantShareLevel(makeViewer({ isAdmin }), { level }, wanted)).toBe(may);
   });
 
   it('stays within a closed hierarchy, and only there', () => {
     const inside = { id: 3, traversalIds: [1, 3] };
     const outside = { id: 9, traversalIds: [9] };
-    expect(isOutside({ traversalIds: [1, 2], isClosed: true }, inside)).toBe(false);
-    expect(isOutside({ traversalIds: [1, 2], isClosed: true }, outside)).toBe(true);
-    expect(isOutside({ traversalIds: [1, 2], isClosed: false }, outside)).toBe(false);
+    expect(isOutsideClosedHierarchy({ traversalIds: [1, 2], isClosed: true }, inside)).toBe(false);
+    expect(isOutsideClosedHierarchy({ traversalIds: [1, 2], isClosed: true }, outside)).toBe(true);
+    expect(isOutsideClosedHierarchy({ traversalIds: [1, 2], isClosed: false }, outside)).toBe(false);
   });
 
   it('has no effect with the group itself and those above, but with those below', () => {
-    expect([1, 2, 3].map((id) => isAtOrAbove({ traversalIds: [1, 2] }, { id }))).toEqual([true, true, false]);
+    expect([1, 2, 3].map((id) => isInvitedGroupAtOrAbove({ traversalIds: [1, 2] }, { id }))).toEqual([
+      true,
+      true,
+      false,
+    ]);
   });
 });

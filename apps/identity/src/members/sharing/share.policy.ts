@@ -25,7 +25,7 @@ export interface ShareSource {
  * Whether the viewer may share at this level, or end such a share. It must not be above the viewer's own. Source:
  * reference identity-and-import 2.6, 2.8.
  */
-export function mayShareAt(viewer: Viewer, source: Pick<ShareSource, 'level'>, level: number): boolean {
+export function mayGrantShareLevel(viewer: Viewer, source: Pick<ShareSource, 'level'>, level: number): boolean {
   return viewer.isAdmin || level <= source.level;
 }
 
@@ -43,11 +43,17 @@ export interface InvitedGroup {
 }
 
 /** Whether the invited group is outside of a top-level group that forbids this. */
-export function isOutside(home: Pick<ShareHome, 'traversalIds' | 'isClosed'>, invited: InvitedGroup): boolean {
+export function isOutsideClosedHierarchy(
+  home: Pick<ShareHome, 'traversalIds' | 'isClosed'>,
+  invited: InvitedGroup,
+): boolean {
   return home.isClosed && home.traversalIds[0] !== invited.traversalIds[0];
 }
 
 /** Whether the invited group is the group itself or one above it. Its members already have their level here. */
-export function isAtOrAbove(home: Pick<ShareHome, 'traversalIds'>, invited: Pick<InvitedGroup, 'id'>): boolean {
+export function isInvitedGroupAtOrAbove(
+  home: Pick<ShareHome, 'traversalIds'>,
+  invited: Pick<InvitedGroup, 'id'>,
+): boolean {
   return home.traversalIds.includes(invited.id);
 }

@@ -1,6 +1,6 @@
 import type { Viewer } from '@rookery/kernel';
-import { notExpiredSql } from '../../directory/reach/reach-sql';
-import { seenGroupSql } from '../../directory/reach/seen-sql';
+import { isMembershipOrShareUnexpiredSql } from '../../directory/reach/reach-sql';
+import { isGroupVisibleSql } from '../../directory/reach/seen-sql';
 
 // A type instead of an interface, because `object()` requires an index signature, which only types have.
 export type SharedWithGroup = {
@@ -25,6 +25,6 @@ export function sharedWithGroupsSql(
         'group_full_path', invited.full_path, 'group_access_level', given.access_level, 'expires_at', given.expires_on)
       order by given.id)
     from shares given join namespaces invited on invited.id = given.group_id
-    where given.source_type = '${source}' and given.source_id = ${id} and ${notExpiredSql('given')}
-      and ${seenGroupSql(viewer, { namespace: 'invited', user })}), '[]')`;
+    where given.source_type = '${source}' and given.source_id = ${id} and ${isMembershipOrShareUnexpiredSql('given')}
+      and ${isGroupVisibleSql(viewer, { namespace: 'invited', user })}), '[]')`;
 }

@@ -5,11 +5,11 @@ import type { Tx } from '@rookery/persistence';
 import { Work } from '@rookery/persistence';
 import { ChangeLog } from '../../directory/change-log';
 import type { GroupSettings } from '../../namespaces/settings/group-settings';
-import { seenGroupSql } from '../../directory/reach/seen-sql';
-import { isAtOrAbove, isOutside, mayShareAt } from './share.policy';
+import { isGroupVisibleSql } from '../../directory/reach/seen-sql';
+import { isInvitedGroupAtOrAbove, isOutsideClosedHierarchy, mayGrantShareLevel } from './share.policy';
 import type { InvitedGroup, ShareHome, ShareGrant, ShareRow, ShareSource } from './share.policy';
 import type { SourceIds } from '../memberships.service';
-import { notExpiredSql } from '../../directory/reach/reach-sql';
+import { isMembershipOrShareUnexpiredSql } from '../../directory/reach/reach-sql';
 import { TOP_DOWN } from '../../namespaces/paths/namespace-trees.service';
 
 const SHOWN = 's.id, s.source_type, s.source_id, s.group_id, s.access_level, s.expires_on, s.updated_at';
@@ -38,13 +38,13 @@ export class SharesService {
    * hierarchy; Conflict for a share that cannot be saved.
    */
   async share(viewer: SignedInViewer, source: ShareSource, groupId: number, grant: ShareGrant): Promise<ShareRow> {
-    if (!mayShareAt(viewer, source, grant.group_access)) throw new Forbidden();
+    if (!mayGrantShareLevel(viewer, source, grant.group_access)) throw new Forbidden();
     return this.work.run(async (tx) => {
       const { home, invited } = await this.lockSourceAndGroup(tx, source, groupId);
       if (home.isLocked)
         throw new Refused(`The ${NOUNS[source.type]} sharing with group is disabled`, { verbatim: true });
-      if (isOutside(home, invited)) throw new NotFound('Not Found', { verbatim: true });
-      if (isAtOrAbove(home, invited)) throw new Conflict(WITHOUT_EFFECT[source.type]);
+      if (isOutsideClosedHierarchy(home, invited)) throw new NotFound('Not Found', { verbatim: true });
+      if (isInvitedGroupAtOrAbove(home, invited)) throw new Conflict(WITHOUT_EFFECT[source.type]);
       const today = this.clock.now().toISOString().slice(0, 10);
       if (typeof grant.expires_at === 'string' && grant.expires_at < today) {
         throw new Conflict('Expires at cannot be a date in the past');
@@ -65,17 +65,17 @@ export class SharesService {
     how: { readonly isAllowed: boolean; readonly unchanged: (at: Date) => void },
   ): Promise<void> {
     await this.work.run(async (tx) => {
-      const seen = how.isAllowed ? 'true' : seenGroupSql(viewer, { namespace: 'n', user: '$4::bigint' });
+      const seen = how.isAllowed ? 'true' : isGroupVisibleSql(viewer, { namespace: 'n', user: '$4::bigint' });
       const [share] = await tx.query<ShareRow>(
         `select ${SHOWN} from shares s join namespaces n on n.id = s.group_id
-         where s.source_type = $1 and s.source_id = $2 and s.group_id = $3 and ${notExpiredSql('s')}
+         where s.source_type = $1 and s.source_id = $2 and s.group_id = $3 and ${isMembershipOrShareUnexpiredSql('s')}
            and ($4::bigint is not null and ${seen}) for update of s`,
         [source.type, source.id, groupId, viewer.userId],
       );
       if (!share) throw new NotFound('Group Link');
       if (!how.isAllowed) return;
       how.unchanged(share.updated_at);
-      if (!mayShareAt(viewer, source, share.access_level)) throw new Forbidden();
+      if (!mayGrantShareLevel(viewer, source, share.access_level)) throw new Forbidden();
       await this.deleteShares(tx, [share.id]);
     });
   }
@@ -113,7 +113,7 @@ export class SharesService {
     const place = [source.type, source.id, groupId];
     // An expired share that is not deleted yet does not count.
     const over = await tx.query<{ id: number }>(
-      `select id from shares s where source_type = $1 and source_id = $2 and group_id = $3 and not ${notExpiredSql('s')} for update`,
+      `select id from shares s where source_type = $1 and source_id = $2 and group_id = $3 and not ${isMembershipOrShareUnexpiredSql('s')} for update`,
       place,
     );
     await this.deleteShares(

@@ -4,7 +4,7 @@ import { TooManyRequests } from '@rookery/kernel';
 import { Database } from '@rookery/persistence';
 import type { SettingsOf } from '@rookery/platform';
 import { identitySettings } from '../../identity.config';
-import { cleanPath } from './path-rules';
+import { cleanNamespacePath } from './path-rules';
 
 export interface PathCheck {
   readonly exists: boolean;
@@ -29,7 +29,7 @@ const FIRST_FREE = `
 
 /** Checks whether the path of a new namespace is taken, and suggests a free one. Source: reference identity-and-import 3. */
 @Injectable()
-export class PathChecksService {
+export class NamespacePathChecksService {
   constructor(
     private readonly db: Database,
     @Inject(identitySettings.token) private readonly settings: SettingsOf<typeof identitySettings>,
@@ -49,7 +49,7 @@ export class PathChecksService {
       [parentId ?? 0, path],
     );
     if (taken.length === 0) return { exists: false, suggests: [] };
-    const beginning = cleanPath(path);
+    const beginning = cleanNamespacePath(path);
     const [free] = (await this.db.query(FIRST_FREE, [parentId ?? 0, beginning])) as [{ number: number }];
     return { exists: true, suggests: [`${beginning}${free.number}`] };
   }

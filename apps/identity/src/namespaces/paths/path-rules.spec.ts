@@ -1,5 +1,5 @@
 import {
-  cleanPath,
+  cleanNamespacePath,
   groupNameProblems,
   projectNameProblems,
   projectPathFrom,
@@ -89,5 +89,5 @@ describe('the beginning of a suggested path', () => {
     ['@example.com', 'blank'],
     ['...', 'blank'],
     ['Ünder_Score.x', 'nder_Score.x'],
-  ])('of %j is %j', (text, path) => expect(cleanPath(text)).toBe(path));
+  ])('of %j is %j', (text, path) => expect(cleanNamespacePath(text)).toBe(path));
 });

@@ -112,7 +112,7 @@ export function projectPathFrom(name: string): string {
  * Formats problems by field in the notation that clients of group creation expect: `{:path=>["has already been
  * taken"]}`.
  */
-export function formatAsInspect(problems: Readonly<Record<string, readonly string[]>>): string {
+export function formatProblemsAsRubyHash(problems: Readonly<Record<string, readonly string[]>>): string {
   const entries = Object.entries(problems).map(
     ([field, texts]) => `:${field}=>[${texts.map((text) => JSON.stringify(text)).join(', ')}]`,
   );
@@ -123,7 +123,7 @@ export function formatAsInspect(problems: Readonly<Record<string, readonly strin
  * Derives the beginning of a path from a text: the part before `@`, without invalid characters and suffixes. Source:
  * reference identity-and-import 3.
  */
-export function cleanPath(text: string): string {
+export function cleanNamespacePath(text: string): string {
   const cleaned = text
     .replace(/@.*$/s, '')
     .replace(/(\.git|\.atom)$/i, '')

@@ -54,7 +54,7 @@ export class NamespaceAncestor {
  * triggers (ADR 0063).
  */
 @Entity('leading_namespaces')
-export class LeadingNamespace {
+export class ReachExtendingNamespace {
   @ForeignKey('namespaces', { name: 'fk_leading_namespaces_namespace_id', onDelete: 'CASCADE' })
   @PrimaryColumn({ type: 'bigint', primaryKeyConstraintName: 'pk_leading_namespaces' })
   namespaceId: number;

@@ -5,7 +5,7 @@ import { Database } from '@rookery/persistence';
 import type { Logger } from '@rookery/platform';
 import { LOGGER } from '@rookery/platform';
 import { housekeepingCron } from '../../identity.config';
-import { seatsSql } from './seats-sql';
+import { usedSeatCountSql } from './seats-sql';
 
 /** Groups per run: those that were counted longest ago. */
 const ROUND = 200;
@@ -16,7 +16,7 @@ const DUE = `
 
 const COUNT = `
   insert into namespace_seats as known (namespace_id, max_seats_used, max_seats_used_changed_at, counted_at)
-  select root.id, ${seatsSql('root')}, now(), now() from namespaces root where root.id = $1
+  select root.id, ${usedSeatCountSql('root')}, now(), now() from namespaces root where root.id = $1
   on conflict (namespace_id) do update set counted_at = excluded.counted_at,
     max_seats_used = greatest(known.max_seats_used, excluded.max_seats_used),
     max_seats_used_changed_at = case when excluded.max_seats_used > known.max_seats_used

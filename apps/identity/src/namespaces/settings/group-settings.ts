@@ -135,7 +135,7 @@ export type PlainGroupChange = PlainInput<typeof GROUP_FIELDS, 'always' | 'later
  * Expands settings that set several others, and maps a deprecated name to the new one. Source: reference
  * identity-and-import 2.4, 2.6.
  */
-export function expandSettings(sent: Partial<GroupSettings>): Partial<GroupSettings> {
+export function normalizeGroupSettings(sent: Partial<GroupSettings>): Partial<GroupSettings> {
   const settings = { ...sent };
   if (settings.default_branch_protection_defaults) {
     settings.default_branch_protection_defaults = {

@@ -14,7 +14,7 @@ import {
 import { Consume } from '@rookery/messaging';
 import type { EffectBatch } from '@rookery/messaging';
 import type { Tx } from '@rookery/persistence';
-import { ProjectStatistics } from '../../statistics/project-statistics';
+import { ProjectStatisticsService } from '../../statistics/project-statistics';
 import { ProjectsService } from '../projects.service';
 
 interface ProjectEvent {
@@ -31,7 +31,7 @@ const STATISTICS_EFFECT = { effect: 'keep-statistics', gatherMs: 250 };
 @Controller()
 export class ProjectFactsConsumer {
   constructor(
-    private readonly statistics: ProjectStatistics,
+    private readonly statistics: ProjectStatisticsService,
     private readonly projects: ProjectsService,
   ) {}
 

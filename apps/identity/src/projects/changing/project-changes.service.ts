@@ -5,13 +5,13 @@ import { ACCESS_LEVELS, Forbidden, Invalid, VISIBILITY_LEVELS } from '@rookery/k
 import type { Tx } from '@rookery/persistence';
 import { Work } from '@rookery/persistence';
 import { ChangeLog } from '../../directory/change-log';
-import { responsibleData } from '../../users/responsible-user';
+import { findResponsibleUserEventData } from '../../users/responsible-user';
 import { Project } from '../project.entity';
 import type { ProjectRecord } from '../project.entity';
 import type { ProjectWithLevel, ProjectChange } from './project-input';
-import { ProjectPlacesService } from './project-places.service';
+import { ProjectLocksService } from './project-places.service';
 import type { LocatedProject } from './project-places.service';
-import { withUniqueNames, ProjectsService } from '../projects.service';
+import { translateProjectUniqueViolations, ProjectsService } from '../projects.service';
 import { splitProjectChange, problemsOfProject } from './project-rules';
 import type { ProjectParts } from './project-rules';
 
@@ -23,13 +23,13 @@ export class ProjectChangesService {
   constructor(
     private readonly work: Work,
     private readonly log: ChangeLog,
-    private readonly places: ProjectPlacesService,
+    private readonly places: ProjectLocksService,
     private readonly projects: ProjectsService,
   ) {}
 
   /** Errors: Invalid by field; Forbidden when a caller below owner changes the visibility. */
   update(viewer: SignedInViewer, scope: ProjectWithLevel, params: ProjectChange): Promise<void> {
-    return withUniqueNames(() => this.work.run((tx) => this.changeProject(tx, viewer, scope, params)));
+    return translateProjectUniqueViolations(() => this.work.run((tx) => this.changeProject(tx, viewer, scope, params)));
   }
 
   private async changeProject(
@@ -52,7 +52,7 @@ export class ProjectChangesService {
     await this.projects.setPictureAndTopics(tx, scope.id, parts.related);
     this.log.recordChange(tx, 'project', scope.id);
     if (path === old.path) return;
-    const responsible = await responsibleData(tx, viewer.userId);
+    const responsible = await findResponsibleUserEventData(tx, viewer.userId);
     const data = { project_id: scope.id, namespace_id: placed.home.id, ...responsible };
     this.log.emit(tx, projectRenamed.of({ aggregateId: scope.id, actorId: viewer.userId, data }));
   }

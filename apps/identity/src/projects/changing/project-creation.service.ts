@@ -4,14 +4,14 @@ import type { SignedInViewer, Visibility } from '@rookery/kernel';
 import { Invalid, NotFound, VISIBILITY_LEVELS } from '@rookery/kernel';
 import type { Tx } from '@rookery/persistence';
 import { Work } from '@rookery/persistence';
-import { countFirstCommit } from '../../statistics/project-statistics';
+import { storeInitialCommitCount } from '../../statistics/project-statistics';
 import { projectPathFrom } from '../../namespaces/paths/path-rules';
 import { ImportByUrlClient } from '../importing/import-by-url.client';
 import type { PreparedImport } from '../importing/import-by-url.client';
 import type { NewProject } from './project-input';
-import { mayPutProjectsIn, ProjectPlacesService } from './project-places.service';
+import { mayPutProjectsIn, ProjectLocksService } from './project-places.service';
 import type { ProjectHome } from './project-places.service';
-import { withUniqueNames, ProjectsService } from '../projects.service';
+import { translateProjectUniqueViolations, ProjectsService } from '../projects.service';
 import { splitProjectChange, problemsOfProject } from './project-rules';
 
 /** Default branch of a project that begins with a README, unless its creator names another. */
@@ -25,7 +25,7 @@ const ORGANIZATION = 1;
 export class ProjectCreationService {
   constructor(
     private readonly work: Work,
-    private readonly places: ProjectPlacesService,
+    private readonly places: ProjectLocksService,
     private readonly projects: ProjectsService,
     private readonly instance: InstanceSettings,
     private readonly imports: ImportByUrlClient,
@@ -72,7 +72,7 @@ export class ProjectCreationService {
   ): Promise<number> {
     const prepared = url ? await this.imports.prepareImport(userId, url) : null;
     try {
-      return await withUniqueNames(() => this.work.run((tx) => insert(tx, prepared)));
+      return await translateProjectUniqueViolations(() => this.work.run((tx) => insert(tx, prepared)));
     } catch (error) {
       // After other errors the project may exist.
       if (prepared && (error instanceof Invalid || error instanceof NotFound))
@@ -110,7 +110,7 @@ export class ProjectCreationService {
     const first = begins ? { initializeWithReadme: true, defaultBranch: stored.defaultBranch ?? FIRST_BRANCH } : {};
     const draft = { ...stored, name, path, visibility, ...prepared, ...first };
     const id = await this.projects.insertProject(tx, home, draft, { creatorId: maker.userId, actorId });
-    if (begins) await countFirstCommit(tx, id);
+    if (begins) await storeInitialCommitCount(tx, id);
     await this.projects.setPictureAndTopics(tx, id, related);
     return id;
   }

@@ -2,7 +2,7 @@ import type { UploadedFile } from '@rookery/api-v4';
 import { AtLeastOneOf, Flag, IdOrPath, Int, ListOf, OneOf, Text, withPlainFields } from '@rookery/api-v4';
 import type { ExactInput, Visibility } from '@rookery/kernel';
 import { VISIBILITIES } from '@rookery/kernel';
-import { AvatarUpload } from '../../avatars/avatars.dto';
+import { AvatarUploadField } from '../../avatars/avatars.dto';
 import { PROJECT_FIELDS } from '../project-settings';
 import type { NewProject, ProjectChange } from './project-input';
 
@@ -14,7 +14,7 @@ class ProjectBasics {
   @Text({ optional: true }) default_branch?: string;
   @ListOf('text', { optional: true, alias: 'tag_list', about: 'Names of topics. Missing topics are created.' })
   topics?: string[];
-  @AvatarUpload() avatar?: UploadedFile | null;
+  @AvatarUploadField() avatar?: UploadedFile | null;
   @Text({
     optional: true,
     nullable: true,

@@ -1,12 +1,12 @@
 import { Injectable } from '@nestjs/common';
-import { groupLevelSql } from '@rookery/directory';
+import { groupAccessLevelSql } from '@rookery/directory';
 import type { Viewer, Visibility } from '@rookery/kernel';
 import { Conflict, NotFound } from '@rookery/kernel';
 import type { Tx } from '@rookery/persistence';
 import { mayCreateProjectIn } from '../../namespaces/group.policy';
 import { NamespaceTreesService } from '../../namespaces/paths/namespace-trees.service';
 import type { ProjectRecord } from '../project.entity';
-import { readOnlyGroupSql } from '../../directory/change-states';
+import { isGroupReadOnlySql } from '../../directory/change-states';
 import { OWN_TABLES } from '../../directory/reach/reach-sql';
 
 /** The present or future namespace of a project, with the caller's access level there. */
@@ -29,7 +29,7 @@ export interface LocatedProject {
   readonly fullPath: string;
 }
 
-const LEVEL = groupLevelSql({ user: '$2::bigint', namespace: 'n', tables: OWN_TABLES });
+const LEVEL = groupAccessLevelSql({ user: '$2::bigint', namespace: 'n', tables: OWN_TABLES });
 /** Maximum number of attempts when the project is moved concurrently. */
 const MAX_TRIES = 5;
 
@@ -38,7 +38,7 @@ const MAX_TRIES = 5;
  * locked first.
  */
 @Injectable()
-export class ProjectPlacesService {
+export class ProjectLocksService {
   constructor(private readonly trees: NamespaceTreesService) {}
 
   /**
@@ -50,7 +50,7 @@ export class ProjectPlacesService {
     if (!found) return null;
     const [home] = await tx.query<ProjectHome>(
       `select n.id, n.kind, n.owner_id, n.traversal_ids[1] as root_id, n.full_path, n.visibility,
-         n.project_creation_level, ${LEVEL} as level, ${readOnlyGroupSql('n')} as archived
+         n.project_creation_level, ${LEVEL} as level, ${isGroupReadOnlySql('n')} as archived
        from namespaces n where n.id = $1 for ${found.kind === 'user' ? 'no key update' : 'share'} of n`,
       [namespaceId, viewer.userId],
     );

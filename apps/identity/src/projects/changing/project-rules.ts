@@ -1,5 +1,11 @@
 import type { ExactInput, Visibility } from '@rookery/kernel';
-import { lengthProblems, plainChange, plainProblems, problemsByField, VISIBILITY_LEVELS } from '@rookery/kernel';
+import {
+  lengthProblems,
+  splitIntoColumnsAndSettings,
+  plainFieldLengthProblems,
+  keepFieldsWithProblems,
+  VISIBILITY_LEVELS,
+} from '@rookery/kernel';
 import { asProperties } from '@rookery/persistence';
 import { projectNameProblems, projectPathProblems, TAKEN } from '../../namespaces/paths/path-rules';
 import { PROJECT_FIELDS } from '../project-settings';
@@ -29,7 +35,7 @@ interface HomeShape {
 /** Returns the problems of a project after a change, by field. Source: reference identity-and-import 2.10, 10.2. */
 export function problemsOfProject(project: ProjectShape, home: HomeShape): Record<string, string[]> {
   const isAbove = home.kind === 'group' && VISIBILITY_LEVELS[project.visibility] > VISIBILITY_LEVELS[home.visibility];
-  return problemsByField({
+  return keepFieldsWithProblems({
     name: projectNameProblems(project.name),
     path: projectPathProblems(project.path, home.full_path),
     visibility_level: isAbove ? [`${project.visibility} is not allowed in a ${home.visibility} group.`] : [],
@@ -37,20 +43,20 @@ export function problemsOfProject(project: ProjectShape, home: HomeShape): Recor
 }
 
 /** Returns the problems of texts that are too long, by field. */
-export function problemsOfTexts(sent: ProjectColumnsInput): Record<string, string[]> {
+export function projectTextLengthProblems(sent: ProjectColumnsInput): Record<string, string[]> {
   const tooLong = (field: keyof typeof MAX_LENGTHS): string[] => lengthProblems(sent[field] ?? '', MAX_LENGTHS[field]);
-  return problemsByField({ description: tooLong('description'), default_branch: tooLong('default_branch') });
+  return keepFieldsWithProblems({ description: tooLong('description'), default_branch: tooLong('default_branch') });
 }
 
 /** Returns the problems of sources, none of which is supported. Source: reference identity-and-import 10.2. */
 function problemsOfSources({ import_url, template_name }: ProjectSources): Record<string, string[]> {
-  return problemsByField({
+  return keepFieldsWithProblems({
     import_url: import_url ? ['git import source is disabled'] : [],
     template_name: template_name ? [`'${template_name}' is unknown or invalid`] : [],
   });
 }
 
-export function takenProblems(name: boolean, path: boolean): Record<string, string[]> {
+export function takenProjectFieldProblems(name: boolean, path: boolean): Record<string, string[]> {
   return {
     ...(name ? { 'project_namespace.name': [TAKEN], name: [TAKEN] } : {}),
     ...(path ? { path: [TAKEN] } : {}),
@@ -77,7 +83,7 @@ export function splitProjectChange<Sent extends ProjectChange>(
   const change: ProjectChange = sent;
   const { name, path, visibility, description, default_branch, topics, avatar, ...others } = change;
   const { import_url, template_name, ...plain } = others;
-  const { columns, settings } = plainChange(PROJECT_FIELDS, plain, viewer);
+  const { columns, settings } = splitIntoColumnsAndSettings(PROJECT_FIELDS, plain, viewer);
   return {
     shape: { name, path, visibility },
     related: { topics, avatar },
@@ -88,8 +94,8 @@ export function splitProjectChange<Sent extends ProjectChange>(
       settings,
     },
     problems: {
-      ...problemsOfTexts({ description, default_branch }),
-      ...plainProblems(PROJECT_FIELDS, plain),
+      ...projectTextLengthProblems({ description, default_branch }),
+      ...plainFieldLengthProblems(PROJECT_FIELDS, plain),
       ...problemsOfSources({ import_url, template_name }),
     },
   };

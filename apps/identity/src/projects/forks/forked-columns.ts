@@ -1,12 +1,15 @@
-import { plainDefaults } from '@rookery/kernel';
+import { plainFieldDefaults } from '@rookery/kernel';
 import { FEATURE_FIELDS, PROJECT_FIELDS } from '../project-settings';
 import type { ProjectSettings } from '../project-settings';
 import type { Project, ProjectRecord } from '../project.entity';
 
-const DEFAULTS = plainDefaults(PROJECT_FIELDS);
+const DEFAULTS = plainFieldDefaults(PROJECT_FIELDS);
 
 /** Returns a setting, or its default when it is not stored. */
-export function readSetting<K extends keyof ProjectSettings>(project: ProjectRecord, name: K): ProjectSettings[K] {
+export function readProjectSettingOrDefault<K extends keyof ProjectSettings>(
+  project: ProjectRecord,
+  name: K,
+): ProjectSettings[K] {
   return project.settings[name] ?? DEFAULTS[name];
 }
 

@@ -5,14 +5,14 @@ import { Conflict, Invalid, NotFound, VISIBILITY_LEVELS } from '@rookery/kernel'
 import type { Tx } from '@rookery/persistence';
 import { Work } from '@rookery/persistence';
 import type { Picture } from '../../avatars/picture';
-import { mayPutProjectsIn, ProjectPlacesService } from '../changing/project-places.service';
+import { mayPutProjectsIn, ProjectLocksService } from '../changing/project-places.service';
 import type { ProjectHome, LocatedProject } from '../changing/project-places.service';
-import { withUniqueNames, ProjectsService } from '../projects.service';
+import { translateProjectUniqueViolations, ProjectsService } from '../projects.service';
 import type { ProjectDraft } from '../projects.service';
 import { copyStorageFigures } from '../../statistics/project-statistics';
-import { problemsOfTexts, problemsOfProject } from '../changing/project-rules';
+import { projectTextLengthProblems, problemsOfProject } from '../changing/project-rules';
 import type { ProjectRecord } from '../project.entity';
-import { forkedColumns, readSetting } from './forked-columns';
+import { forkedColumns, readProjectSettingOrDefault } from './forked-columns';
 import { mayFork } from './fork.policy';
 
 const TARGET = 'Target Namespace';
@@ -32,7 +32,7 @@ export interface NewFork {
 export class ProjectForksService {
   constructor(
     private readonly work: Work,
-    private readonly places: ProjectPlacesService,
+    private readonly places: ProjectLocksService,
     private readonly projects: ProjectsService,
   ) {}
 
@@ -47,7 +47,9 @@ export class ProjectForksService {
     wish: NewFork,
   ): Promise<number> {
     try {
-      return await withUniqueNames(() => this.work.run((tx) => this.insertFork(tx, viewer, source, targetId, wish)));
+      return await translateProjectUniqueViolations(() =>
+        this.work.run((tx) => this.insertFork(tx, viewer, source, targetId, wish)),
+      );
     } catch (error) {
       throw error instanceof Invalid ? new Conflict(error.fields) : error;
     }
@@ -87,8 +89,8 @@ export class ProjectForksService {
   ): Promise<void> {
     const { visibility } = project;
     const features = {
-      forking: readSetting(project, 'forking_access_level'),
-      repository: readSetting(project, 'repository_access_level'),
+      forking: readProjectSettingOrDefault(project, 'forking_access_level'),
+      repository: readProjectSettingOrDefault(project, 'repository_access_level'),
     };
     if (!mayFork(viewer, { visibility, level, ...features })) throw new NotFound('');
     if (!mayPutProjectsIn(viewer, target)) throw new NotFound(TARGET);
@@ -123,7 +125,7 @@ export class ProjectForksService {
     const { description = null, defaultBranch = null } = draft;
     const problems = {
       ...problemsOfProject(draft, target),
-      ...problemsOfTexts({ description, default_branch: defaultBranch ?? undefined }),
+      ...projectTextLengthProblems({ description, default_branch: defaultBranch ?? undefined }),
       ...(await this.projects.projectLimitProblems(tx, target)),
     };
     if (Object.keys(problems).length > 0) throw new Invalid(problems);

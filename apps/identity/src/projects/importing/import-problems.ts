@@ -7,7 +7,7 @@ const REPEATED: ReadonlySet<string> = new Set(['project_namespace.name']);
  * Joins each problem of a project with the name of its field: "Name has already been taken". Source: reference
  * identity-and-import 6.3.
  */
-export function renderProblems(problems: Readonly<Record<string, readonly string[]>>): string[] {
+export function toProjectProblemSentences(problems: Readonly<Record<string, readonly string[]>>): string[] {
   return Object.entries(problems)
     .filter(([field]) => !REPEATED.has(field))
     .flatMap(([field, texts]) => texts.map((text) => (SENTENCES.has(field) ? text : `${fieldLabel(field)} ${text}`)));

@@ -1,5 +1,5 @@
 import { Controller } from '@nestjs/common';
-import { Internal } from '@rookery/api-v4';
+import { InternalRoute } from '@rookery/api-v4';
 import type { InternalRequest } from '@rookery/api-v4';
 import { IMPORT_STATES, IMPORT_TYPES, INTERNAL_CALLERS, INTERNAL_PATHS } from '@rookery/contracts';
 import type {
@@ -22,18 +22,18 @@ const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 export class ProjectImportsController {
   constructor(private readonly imports: ProjectImportsService) {}
 
-  @Internal('POST', INTERNAL_PATHS.importTarget, INTERNAL_CALLERS.importTarget)
+  @InternalRoute('POST', INTERNAL_PATHS.importTarget, INTERNAL_CALLERS.importTarget)
   async target({ body }: InternalRequest): Promise<ImportTargetAnswer> {
     const type = body['import_type'] === undefined ? null : parseChoice<ImportType>(body, 'import_type', IMPORT_TYPES);
     return { outcome: await this.imports.checkTarget(parseId(body, 'user_id'), parseText(body, 'namespace'), type) };
   }
 
-  @Internal('POST', INTERNAL_PATHS.importProject, INTERNAL_CALLERS.importProject)
+  @InternalRoute('POST', INTERNAL_PATHS.importProject, INTERNAL_CALLERS.importProject)
   create({ body }: InternalRequest): Promise<ImportProjectAnswer> {
     return this.imports.create(parseRequest(body));
   }
 
-  @Internal('POST', INTERNAL_PATHS.importState, INTERNAL_CALLERS.importState)
+  @InternalRoute('POST', INTERNAL_PATHS.importState, INTERNAL_CALLERS.importState)
   async note({ body }: InternalRequest): Promise<ImportStateAnswer> {
     const state = parseChoice<ImportState>(body, 'state', IMPORT_STATES);
     const change = { import_key: parseImportKey(body), state, error: parseTextOrNull(body, 'error') };

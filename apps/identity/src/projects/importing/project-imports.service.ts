@@ -12,12 +12,12 @@ import type { Viewer, Visibility } from '@rookery/kernel';
 import { Work } from '@rookery/persistence';
 import type { Tx } from '@rookery/persistence';
 import { projectPathFrom } from '../../namespaces/paths/path-rules';
-import { mayPutProjectsIn, ProjectPlacesService } from '../changing/project-places.service';
+import { mayPutProjectsIn, ProjectLocksService } from '../changing/project-places.service';
 import type { ProjectHome } from '../changing/project-places.service';
-import { problemsOfProject, problemsOfTexts } from '../changing/project-rules';
-import { ProjectsService, withUniqueNames } from '../projects.service';
+import { problemsOfProject, projectTextLengthProblems } from '../changing/project-rules';
+import { ProjectsService, translateProjectUniqueViolations } from '../projects.service';
 import type { ProjectDraft } from '../projects.service';
-import { renderProblems } from './import-problems';
+import { toProjectProblemSentences } from './import-problems';
 
 type Importer = Pick<Viewer, 'userId' | 'isAdmin' | 'isExternal'> & { readonly userId: number };
 type ImportTarget =
@@ -34,7 +34,7 @@ const BY_URL = 'git';
 export class ProjectImportsService {
   constructor(
     private readonly work: Work,
-    private readonly places: ProjectPlacesService,
+    private readonly places: ProjectLocksService,
     private readonly projects: ProjectsService,
   ) {}
 
@@ -52,9 +52,9 @@ export class ProjectImportsService {
   /** Creates the project of an import. A repeated request gets the same project. */
   async create(request: ImportProjectRequest): Promise<ImportProjectAnswer> {
     try {
-      return await withUniqueNames(() => this.work.run((tx) => this.createInTransaction(tx, request)));
+      return await translateProjectUniqueViolations(() => this.work.run((tx) => this.createInTransaction(tx, request)));
     } catch (error) {
-      if (error instanceof Invalid) return { outcome: 'invalid', problems: renderProblems(error.fields) };
+      if (error instanceof Invalid) return { outcome: 'invalid', problems: toProjectProblemSentences(error.fields) };
       throw error;
     }
   }
@@ -90,7 +90,7 @@ export class ProjectImportsService {
   private async validateDraft(tx: Tx, home: ProjectHome, draft: ProjectDraft): Promise<void> {
     const problems = {
       ...problemsOfProject(draft, home),
-      ...problemsOfTexts({ default_branch: draft.defaultBranch ?? '' }),
+      ...projectTextLengthProblems({ default_branch: draft.defaultBranch ?? '' }),
       ...(await this.projects.projectLimitProblems(tx, home)),
     };
     if (Object.keys(problems).length > 0) throw new Invalid(problems);

@@ -1,12 +1,12 @@
 import { Injectable } from '@nestjs/common';
 import type { Page, PageRequest, Viewer } from '@rookery/kernel';
 import { Database, ListQuery } from '@rookery/persistence';
-import { seenGroupSql } from '../../directory/reach/seen-sql';
+import { isGroupVisibleSql } from '../../directory/reach/seen-sql';
 import type { GroupReference } from '../../namespaces/namespace-row';
 
 /** Groups whose jobs a project admits. Source: reference identity-and-import 4.10. */
 @Injectable()
-export class AdmittedGroupsQueries {
+export class JobTokenScopeGroupsQueries {
   constructor(private readonly db: Database) {}
 
   /** Lists those of the groups that the viewer can see, by id. */
@@ -18,7 +18,7 @@ export class AdmittedGroupsQueries {
     })
       .where((bind) => `n.kind = 'group' and n.id = any(${bind(ids)}::bigint[])`)
       .where((bind) =>
-        seenGroupSql(viewer, { namespace: 'n', user: viewer.isAdmin ? '' : `${bind(viewer.userId)}::bigint` }),
+        isGroupVisibleSql(viewer, { namespace: 'n', user: viewer.isAdmin ? '' : `${bind(viewer.userId)}::bigint` }),
       )
       .readPage(this.db, request);
   }

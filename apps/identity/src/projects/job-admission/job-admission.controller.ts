@@ -6,7 +6,7 @@ import {
   created,
   Endpoint,
   int,
-  none,
+  noContent,
   one,
   page,
   pickFields,
@@ -20,7 +20,7 @@ import { groupReference } from '../../namespaces/namespace.presenter';
 import { ProjectListsQueries } from '../listing/project-lists.queries';
 import { project } from '../project.presenter';
 import type { ProjectRow } from '../project-row';
-import { AdmittedGroupsQueries } from './admitted-groups.queries';
+import { JobTokenScopeGroupsQueries } from './admitted-groups.queries';
 import {
   CreateAdmittedGroup,
   CreateAdmittedProject,
@@ -29,7 +29,7 @@ import {
   IdentifyAdmittedProject,
   UpdateJobTokenScope,
 } from './job-admission.dto';
-import { JobAdmissionService } from './job-admission.service';
+import { JobTokenScopeService } from './job-admission.service';
 import type { GroupReference } from '../../namespaces/namespace-row';
 
 const SCOPE = '/projects/:id/job_token_scope';
@@ -67,9 +67,9 @@ const groupInScope = presenter<GroupReference>('GroupInJobTokenScope').fields(
 @Controller()
 export class JobAdmissionController {
   constructor(
-    private readonly admission: JobAdmissionService,
+    private readonly admission: JobTokenScopeService,
     private readonly projects: ProjectListsQueries,
-    private readonly groups: AdmittedGroupsQueries,
+    private readonly groups: JobTokenScopeGroupsQueries,
     @Inject(SCOPE_RESOLVER) private readonly scopes: ScopeResolver,
   ) {}
 
@@ -87,7 +87,7 @@ export class JobAdmissionController {
     ...manages,
     about: 'Admits the jobs of listed projects only, or of all projects.',
     params: UpdateJobTokenScope,
-    answers: none(),
+    answers: noContent(),
   })
   update({ within, params }: Call<UpdateJobTokenScope, ProjectScope>): Promise<void> {
     return this.admission.setAll(within.id, !params.enabled);
@@ -125,7 +125,7 @@ export class JobAdmissionController {
     ...manages,
     about: 'Removes a project from the list of projects whose jobs are admitted.',
     params: IdentifyAdmittedProject,
-    answers: none(),
+    answers: noContent(),
     fails: [400],
   })
   removeProject({ within, params }: Call<IdentifyAdmittedProject, ProjectScope>): Promise<void> {
@@ -160,7 +160,7 @@ export class JobAdmissionController {
     ...manages,
     about: 'Removes a group from the list of groups whose jobs are admitted.',
     params: IdentifyAdmittedGroup,
-    answers: none(),
+    answers: noContent(),
     fails: [400],
   })
   removeGroup({ within, params }: Call<IdentifyAdmittedGroup, ProjectScope>): Promise<void> {

@@ -14,7 +14,7 @@ const NONE: DirectoryJobAdmission = { all: false, projects: [], groups: [] };
 
 /** Changes the projects and groups whose jobs a project admits. Source: reference identity-and-import 4.10. */
 @Injectable()
-export class JobAdmissionService {
+export class JobTokenScopeService {
   constructor(
     private readonly work: Work,
     private readonly log: ChangeLog,

@@ -6,7 +6,7 @@ import type { ProjectRow } from '../project-row';
 export const KEYSET: KeysetOption = { orderBy: ['id'], offsetCapFor: 'Project' };
 
 /** Returns a page of projects with the parameter of the next page. `rows` has up to one row more than the page. */
-export function projectKeyset(
+export function toProjectKeysetPage(
   { perPage }: KeysetRequest,
   sort: 'asc' | 'desc',
   rows: readonly ProjectRow[],

@@ -4,9 +4,9 @@ import { anyone, Endpoint, page, project as inProject } from '@rookery/api-v4';
 import type { Page } from '@rookery/kernel';
 import { project } from '../project.presenter';
 import type { ProjectRow } from '../project-row';
-import { KEYSET, projectKeyset } from './project-keyset.dto';
+import { KEYSET, toProjectKeysetPage } from './project-keyset.dto';
 import { ListForks, ListProjects } from './project-filters.dto';
-import { orderWithoutEffect } from './project-order';
+import { ignoredProjectOrderParameters } from './project-order';
 import { ProjectListsQueries } from './project-lists.queries';
 
 const SOURCE = 'reference identity-and-import 10.2';
@@ -20,12 +20,12 @@ export class ProjectListsController {
     source: SOURCE,
     may: anyone(),
     params: ListProjects,
-    withoutEffect: ({ params, viewer }) => orderWithoutEffect(params, viewer),
+    withoutEffect: ({ params, viewer }) => ignoredProjectOrderParameters(params, viewer),
     answers: page(project, { keyset: KEYSET }),
   })
   async list({ viewer, params, page, keyset }: Call<ListProjects>): Promise<Page<ProjectRow> | KeysetPage<ProjectRow>> {
     if (!keyset) return this.lists.list(viewer, params, page);
-    return projectKeyset(keyset, params.sort, await this.lists.listAfter(viewer, params, keyset));
+    return toProjectKeysetPage(keyset, params.sort, await this.lists.listAfter(viewer, params, keyset));
   }
 
   @Endpoint('GET', '/projects/:id/forks', {
@@ -34,7 +34,7 @@ export class ProjectListsController {
     within: inProject('id'),
     may: anyone(),
     params: ListForks,
-    withoutEffect: ({ params, viewer }) => orderWithoutEffect(params, viewer),
+    withoutEffect: ({ params, viewer }) => ignoredProjectOrderParameters(params, viewer),
     answers: page(project),
   })
   forks({ viewer, params, page, within }: Call<ListForks, ProjectScope>): Promise<Page<ProjectRow>> {

@@ -5,12 +5,12 @@ import type { Bind } from '@rookery/persistence';
 import type { ProjectRow } from '../project-row';
 import { projectColumns, chooseShape } from '../project-shown-sql';
 import type { ProjectFilters } from './project-filters';
-import { narrowProjects, requiredLevel } from './project-narrowing';
+import { narrowProjects, requiredProjectListLevel } from './project-narrowing';
 import { toProjectSorting } from './project-order';
 import {
-  reachedProjectRows,
+  reachedProjectRowsSql,
   reachedProjectsFilterSql,
-  visibleProjectsSql,
+  visibleProjectsFilterSql,
 } from '../../directory/reach/reached-projects-sql';
 
 /**
@@ -73,10 +73,10 @@ function projectsQuery(viewer: Viewer, params: ProjectFilters, among: ProjectSet
   const parts = among.parts?.(list.bind);
   if (among.where) list.where(among.where);
   // Members of a project can see it, so a required level replaces the general visibility condition.
-  const level = requiredLevel(viewer, params);
+  const level = requiredProjectListLevel(viewer, params);
   const isGathered = level > 0 && isOfAll;
   if (level === 0) {
-    const general = visibleProjectsSql(viewer, user);
+    const general = visibleProjectsFilterSql(viewer, user);
     const seen = among.seen?.(general) ?? general;
     if (seen !== 'true') list.where(seen);
   } else if (!isGathered) list.filter(reachedProjectsFilterSql(user, level));
@@ -84,7 +84,7 @@ function projectsQuery(viewer: Viewer, params: ProjectFilters, among: ProjectSet
   const { order, unique, join, columns } = toProjectSorting(list.bind, viewer, params);
   list.orderBy(order, unique);
   if (parts) return list.fromParts(parts);
-  const from = isGathered ? reachedProjectRows(user, level, list.isWhole ? columns : ['*']) : 'projects';
+  const from = isGathered ? reachedProjectRowsSql(user, level, list.isWhole ? columns : ['*']) : 'projects';
   return list.fromSource({ from: `${from} p${join}`, isGathered });
 }
 

@@ -9,7 +9,7 @@ import type { ProjectFilters } from './project-filters';
  * Returns the access level that the filters require, 0 for none. Anonymous callers always get 0. Source:
  * reference identity-and-import 10.2.
  */
-export function requiredLevel(viewer: Viewer, params: ProjectFilters): number {
+export function requiredProjectListLevel(viewer: Viewer, params: ProjectFilters): number {
   if (viewer.userId === null) return 0;
   const level = Math.max(params.owned ? ACCESS_LEVELS.owner : 0, params.min_access_level ?? 0);
   return level > 0 || params.membership ? Math.max(level, ACCESS_LEVELS.guest) : 0;

@@ -36,7 +36,7 @@ export function toProjectSorting(bind: Bind, viewer: Viewer, params: ProjectFilt
 }
 
 /** Names the order of a list that has no effect for the viewer: other callers than administrators get the default one. */
-export function orderWithoutEffect({ order_by }: ProjectFilters, viewer: Viewer): readonly 'order_by'[] {
+export function ignoredProjectOrderParameters({ order_by }: ProjectFilters, viewer: Viewer): readonly 'order_by'[] {
   return isSizeOrder(order_by) && !viewer.isAdmin ? ['order_by'] : [];
 }
 

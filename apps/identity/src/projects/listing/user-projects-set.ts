@@ -2,7 +2,7 @@ import type { Viewer } from '@rookery/kernel';
 import type { ProjectSet } from './project-lists.queries';
 
 /** SQL: projects in the user's own namespace. Bots of groups and projects have none. */
-export function projectsOfUser(user: { readonly namespace_id: number | null }): ProjectSet {
+export function projectsInPersonalNamespace(user: { readonly namespace_id: number | null }): ProjectSet {
   return { where: (bind) => `p.namespace_id = ${bind(user.namespace_id, 'namespace')}::bigint` };
 }
 

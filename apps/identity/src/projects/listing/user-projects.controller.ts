@@ -1,18 +1,18 @@
 import { ListProjects } from './project-filters.dto';
-import { orderWithoutEffect } from './project-order';
+import { ignoredProjectOrderParameters } from './project-order';
 import { Controller } from '@nestjs/common';
 import type { Call, KeysetPage } from '@rookery/api-v4';
 import { anyone, Endpoint, page, Text } from '@rookery/api-v4';
 import type { Page } from '@rookery/kernel';
 import { NotFound } from '@rookery/kernel';
-import { KEYSET, projectKeyset } from './project-keyset.dto';
+import { KEYSET, toProjectKeysetPage } from './project-keyset.dto';
 import { ProjectListsQueries } from './project-lists.queries';
 import type { ProjectSet } from './project-lists.queries';
 import { project } from '../project.presenter';
 import type { ProjectRow } from '../project-row';
 import type { UserRow } from '../../users/user.entity';
 import { UsersQueries } from '../../users/users.queries';
-import { projectsOfUser, projectsStarredBy } from './user-projects-set';
+import { projectsInPersonalNamespace, projectsStarredBy } from './user-projects-set';
 
 type ProjectsPagePromise = Promise<Page<ProjectRow> | KeysetPage<ProjectRow>>;
 
@@ -33,12 +33,12 @@ export class UserProjectsController {
     may: anyone(),
     tokenScopes: ['read_user'],
     params: ListUserProjects,
-    withoutEffect: ({ params, viewer }) => orderWithoutEffect(params, viewer),
+    withoutEffect: ({ params, viewer }) => ignoredProjectOrderParameters(params, viewer),
     fails: [404],
     answers: page(project, { keyset: KEYSET }),
   })
   async list(call: Call<ListUserProjects>): ProjectsPagePromise {
-    return this.listProjectsAmong(call, projectsOfUser(await this.requireUser(call)));
+    return this.listProjectsAmong(call, projectsInPersonalNamespace(await this.requireUser(call)));
   }
 
   @Endpoint('GET', '/users/:user_id/starred_projects', {
@@ -48,7 +48,7 @@ export class UserProjectsController {
     may: anyone(),
     tokenScopes: ['read_user'],
     params: ListUserProjects,
-    withoutEffect: ({ params, viewer }) => orderWithoutEffect(params, viewer),
+    withoutEffect: ({ params, viewer }) => ignoredProjectOrderParameters(params, viewer),
     fails: [404],
     answers: page(project, { keyset: KEYSET }),
   })
@@ -61,7 +61,7 @@ export class UserProjectsController {
     among: ProjectSet,
   ): ProjectsPagePromise {
     if (!keyset) return this.lists.list(viewer, params, page, among);
-    return projectKeyset(keyset, params.sort, await this.lists.listAfter(viewer, params, keyset, among));
+    return toProjectKeysetPage(keyset, params.sort, await this.lists.listAfter(viewer, params, keyset, among));
   }
 
   private async requireUser({ viewer, params }: Call<ListUserProjects>): Promise<UserRow> {

@@ -6,9 +6,9 @@ import type { Tx } from '@rookery/persistence';
 import { violatesConstraint, Work } from '@rookery/persistence';
 import { ChangeLog } from '../../directory/change-log';
 import { projectPathProblems } from '../../namespaces/paths/path-rules';
-import { mayPutProjectsIn, ProjectPlacesService } from '../changing/project-places.service';
+import { mayPutProjectsIn, ProjectLocksService } from '../changing/project-places.service';
 import type { ProjectHome, LocatedProject } from '../changing/project-places.service';
-import { responsibleData } from '../../users/responsible-user';
+import { findResponsibleUserEventData } from '../../users/responsible-user';
 import { ProjectsService } from '../projects.service';
 
 const SAME = 'Project is already in this namespace.';
@@ -24,7 +24,7 @@ export class ProjectMovesService {
   constructor(
     private readonly work: Work,
     private readonly log: ChangeLog,
-    private readonly places: ProjectPlacesService,
+    private readonly places: ProjectLocksService,
     private readonly projects: ProjectsService,
   ) {}
 
@@ -49,7 +49,7 @@ export class ProjectMovesService {
       target.kind === 'group' && isLowered ? target.visibility : project.visibility,
     ]);
     await this.projects.changePath(tx, placed, target, project.path);
-    const responsible = await responsibleData(tx, viewer.userId);
+    const responsible = await findResponsibleUserEventData(tx, viewer.userId);
     const data = { project_id: projectId, namespace_id: target.id, ...responsible };
     this.log.emit(tx, projectMoved.of({ aggregateId: projectId, actorId: viewer.userId, data }));
     if (target.owner_id !== null) await this.projects.addNamespaceUser(tx, target.owner_id, viewer.userId, projectId);

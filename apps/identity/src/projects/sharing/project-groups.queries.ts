@@ -2,8 +2,8 @@ import { Injectable } from '@nestjs/common';
 import type { Page, PageRequest, Viewer } from '@rookery/kernel';
 import { Database, filter, ListQuery } from '@rookery/persistence';
 import type { Bind, Filters } from '@rookery/persistence';
-import { seenGroupSql } from '../../directory/reach/seen-sql';
-import { notExpiredSql } from '../../directory/reach/reach-sql';
+import { isGroupVisibleSql } from '../../directory/reach/seen-sql';
+import { isMembershipOrShareUnexpiredSql } from '../../directory/reach/reach-sql';
 import type { GroupReference } from '../../namespaces/namespace-row';
 
 export interface ProjectGroupsFilters {
@@ -63,6 +63,6 @@ function invitedGroupsCondition(
   const enough = level === undefined ? '' : `and given.access_level >= ${bind(level)}`;
   const user = viewer.isAdmin ? '' : `${bind(viewer.userId)}::bigint`;
   return `(n.id in (select given.group_id from shares given where given.source_type = 'project'
-      and given.source_id = ${bind(project.id)} and ${notExpiredSql('given')} ${enough})
-    and ${seenGroupSql(viewer, { namespace: 'n', user })})`;
+      and given.source_id = ${bind(project.id)} and ${isMembershipOrShareUnexpiredSql('given')} ${enough})
+    and ${isGroupVisibleSql(viewer, { namespace: 'n', user })})`;
 }

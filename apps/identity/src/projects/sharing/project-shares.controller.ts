@@ -5,7 +5,7 @@ import {
   checkUnmodifiedSince,
   created,
   Endpoint,
-  none,
+  noContent,
   project as inProject,
   SCOPE_RESOLVER,
 } from '@rookery/api-v4';
@@ -48,7 +48,7 @@ export class ProjectSharesController {
     may: atLeast('maintainer'),
     params: RemoveShare,
     fails: [404, 412],
-    answers: none(),
+    answers: noContent(),
   })
   async unshare(call: Call<RemoveShare, ProjectScope, SignedInViewer>): Promise<void> {
     const { viewer, within, params } = call;

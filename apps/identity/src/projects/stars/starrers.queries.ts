@@ -2,9 +2,9 @@ import { Injectable } from '@nestjs/common';
 import type { Page, PageRequest, Viewer } from '@rookery/kernel';
 import { Database, ListQuery } from '@rookery/persistence';
 import type { UserSummary } from '../../users/user.entity';
-import { knownUserSql } from '../../users/bot-home';
-import { personSearch } from '../../users/person-search';
-import { userFaceSql } from '../../users/users.queries';
+import { isUserVisibleSql } from '../../users/bot-home';
+import { createUserSearchFilter } from '../../users/person-search';
+import { userSummaryJsonSql } from '../../users/users.queries';
 
 /** A user who has starred a project, with the time. */
 export interface StarrerRow {
@@ -27,14 +27,14 @@ export class StarrersQueries {
     const list = new ListQuery<StarrerRow>({
       name: 'starrers',
       from: 'users u',
-      columns: `s.created_at as starred_since, ${userFaceSql('u')} as "user"`,
+      columns: `s.created_at as starred_since, ${userSummaryJsonSql('u')} as "user"`,
       joins: 'join project_stars s on s.user_id = u.id and s.project_id = $1',
       values: [projectId],
     })
       .fromSource({ from: 'project_stars s join users u on u.id = s.user_id' })
       .where(`s.project_id = $1 and u.state = 'active'`)
-      .where((bind) => knownUserSql(viewer, bind))
-      .narrow({ search: personSearch(viewer, 'u') }, params)
+      .where((bind) => isUserVisibleSql(viewer, bind))
+      .narrow({ search: createUserSearchFilter(viewer, 'u') }, params)
       .orderBy([['s.created_at', 'desc']], 's.user_id');
     if (!viewer.isAdmin) {
       list.where((bind) => `(not u.private_profile or u.id = ${bind(viewer.userId, 'viewer')}::bigint)`);

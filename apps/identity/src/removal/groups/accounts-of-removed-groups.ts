@@ -8,7 +8,7 @@ import { AccessTokensService } from '../../tokens/access-tokens.service';
 
 /** Removes service accounts with their group, in the same transaction. Source: reference identity-and-import 5. */
 @Injectable()
-export class AccountsOfRemovedGroups {
+export class GroupServiceAccountsRemoval {
   constructor(
     trees: TreeRemovalService,
     private readonly users: UserRemovalService,

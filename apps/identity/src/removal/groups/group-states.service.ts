@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import type { SignedInViewer } from '@rookery/kernel';
 import { Work } from '@rookery/persistence';
 import { GroupChangesService } from '../../groups/group-changes.service';
-import { markedNames, namesBefore } from '../deletion-names';
+import { appendDeletionSuffix, stripDeletionSuffix } from '../deletion-names';
 import { DeletionMarksService } from '../deletion-marks.service';
 import type { RemovalRequest } from '../deletion-marks.service';
 
@@ -29,7 +29,7 @@ export class GroupStatesService {
       const { group } = await this.groups.lockWithParent(tx, id);
       unchanged(group.updated_at);
       const isMarked = await this.marks.requestDeletion(tx, 'group', group, asked, viewer.userId);
-      if (isMarked) await this.groups.renameIfFree(tx, id, (present) => markedNames(present, id));
+      if (isMarked) await this.groups.renameIfFree(tx, id, (present) => appendDeletionSuffix(present, id));
     });
   }
 
@@ -38,7 +38,7 @@ export class GroupStatesService {
     await this.work.run(async (tx) => {
       const { group } = await this.groups.lockWithParent(tx, id);
       await this.marks.restoreRow(tx, 'group', group);
-      await this.groups.renameIfFree(tx, id, (present) => namesBefore(present, id));
+      await this.groups.renameIfFree(tx, id, (present) => stripDeletionSuffix(present, id));
     });
   }
 }

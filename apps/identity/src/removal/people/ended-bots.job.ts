@@ -34,7 +34,7 @@ interface BotRow {
  * their content. Source: reference identity-and-import 4.9.
  */
 @Injectable()
-export class EndedBotsJob {
+export class EndedBotsRemovalJob {
   constructor(
     private readonly db: Database,
     private readonly removal: UserRemovalService,

@@ -14,7 +14,7 @@ const PROJECTS = 100;
 
 /** Removal of one user, split into transactions of bounded size. There may be a long pause after each of them. */
 @Injectable()
-export class RemovalSteps {
+export class UserRemovalSteps {
   constructor(
     private readonly trees: TreeRemovalService,
     private readonly ghost: GhostUser,

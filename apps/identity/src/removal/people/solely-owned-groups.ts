@@ -1,9 +1,9 @@
 import { Injectable } from '@nestjs/common';
 import type { Tx } from '@rookery/persistence';
-import { notExpiredSql } from '../../directory/reach/reach-sql';
+import { isMembershipOrShareUnexpiredSql } from '../../directory/reach/reach-sql';
 import { TOP_DOWN } from '../../namespaces/paths/namespace-trees.service';
 
-const OWNED = `m.user_id = $1 and m.source_type = 'namespace' and m.access_level = 50 and ${notExpiredSql('m')}`;
+const OWNED = `m.user_id = $1 and m.source_type = 'namespace' and m.access_level = 50 and ${isMembershipOrShareUnexpiredSql('m')}`;
 
 /** Finds groups that would have no owner without a user. Source: reference identity-and-import 2.8, 10.1. */
 @Injectable()
@@ -23,7 +23,7 @@ export class SolelyOwnedGroups {
       `select g.id from members m join namespaces g on g.id = m.source_id where ${OWNED}
          and not exists (select 1 from members o join users u on u.id = o.user_id and u.state = 'active' and u.kind <> 'project_bot'
            where o.source_type = 'namespace' and o.source_id = any(g.traversal_ids) and o.access_level = 50
-             and o.user_id <> $1 and ${notExpiredSql('o')})
+             and o.user_id <> $1 and ${isMembershipOrShareUnexpiredSql('o')})
        order by cardinality(g.traversal_ids), g.id limit $2`,
       [userId, limit],
     );

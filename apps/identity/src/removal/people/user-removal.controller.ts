@@ -1,9 +1,12 @@
 import { Controller } from '@nestjs/common';
 import type { Call, GroupScope } from '@rookery/api-v4';
-import { administrator, checkUnmodifiedSince, Endpoint, group, none } from '@rookery/api-v4';
+import { administrator, checkUnmodifiedSince, Endpoint, group, noContent } from '@rookery/api-v4';
 import type { SignedInViewer } from '@rookery/kernel';
 import { NotFound } from '@rookery/kernel';
-import { managesServiceAccounts, topLevel } from '../../service-accounts/managed-group.permission';
+import {
+  abilityToManageServiceAccounts,
+  requireTopLevelGroupId,
+} from '../../service-accounts/managed-group.permission';
 import { ServiceAccountsQueries } from '../../service-accounts/service-accounts.queries';
 import { RemoveServiceAccount, RemoveUser } from '../removal.dto';
 import { UserRemovalService } from './user-removal.service';
@@ -21,7 +24,7 @@ export class UserRemovalController {
     may: administrator(),
     params: RemoveUser,
     fails: [409, 412],
-    answers: none(),
+    answers: noContent(),
   })
   async remove(call: Call<RemoveUser, undefined, SignedInViewer>): Promise<void> {
     const { id, hard_delete: hardDelete } = call.params;
@@ -33,14 +36,14 @@ export class UserRemovalController {
     about: 'Deletes a service account; the ghost user becomes the author of its content.',
     source: 'requirements 2 §4 Service accounts; reference identity-and-import 5',
     within: group('id'),
-    may: managesServiceAccounts<RemoveServiceAccount>(),
+    may: abilityToManageServiceAccounts<RemoveServiceAccount>(),
     params: RemoveServiceAccount,
     fails: [400, 409, 412],
-    answers: none(),
+    answers: noContent(),
   })
   async removeServiceAccount(call: Call<RemoveServiceAccount, GroupScope, SignedInViewer>): Promise<void> {
     const { user_id: id, hard_delete: hardDelete } = call.params;
-    if (!(await this.accounts.findAccount(topLevel(call.within), id))) throw new NotFound('User');
+    if (!(await this.accounts.findAccount(requireTopLevelGroupId(call.within), id))) throw new NotFound('User');
     const unchanged = (at: Date): void => checkUnmodifiedSince(call, at);
     await this.removal.remove(id, { hardDelete, actorId: call.viewer.userId, unchanged });
   }

@@ -4,11 +4,11 @@ import { defineJob, Jobs } from '@rookery/jobs';
 import { Conflict, Forbidden, NotFound } from '@rookery/kernel';
 import type { RowOf, Tx } from '@rookery/persistence';
 import { Work } from '@rookery/persistence';
-import { Administrators } from '../../users/states/administrators';
+import { LastAdministratorCheck } from '../../users/states/administrators';
 import type { User } from '../../users/user.entity';
 import type { PendingRemoval } from './account-removal';
 import { SolelyOwnedGroups } from './solely-owned-groups';
-import { RemovalSteps } from './removal-steps';
+import { UserRemovalSteps } from './removal-steps';
 
 /** Job that finishes a removal that was too long for the request. */
 export const finishUserRemoval = defineJob('finish-user-removal', object({ user_id: int }), {
@@ -37,9 +37,9 @@ const SOLE_OWNER = 'User cannot be removed while is the sole-owner of a group';
 export class UserRemovalService {
   constructor(
     private readonly work: Work,
-    private readonly administrators: Administrators,
+    private readonly administrators: LastAdministratorCheck,
     private readonly solelyOwned: SolelyOwnedGroups,
-    private readonly steps: RemovalSteps,
+    private readonly steps: UserRemovalSteps,
     private readonly jobs: Jobs,
   ) {}
 

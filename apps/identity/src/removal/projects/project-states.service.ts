@@ -1,9 +1,9 @@
 import { Injectable } from '@nestjs/common';
 import type { SignedInViewer } from '@rookery/kernel';
 import { Work } from '@rookery/persistence';
-import { ProjectPlacesService } from '../../projects/changing/project-places.service';
+import { ProjectLocksService } from '../../projects/changing/project-places.service';
 import { ProjectsService } from '../../projects/projects.service';
-import { markedNames, namesBefore } from '../deletion-names';
+import { appendDeletionSuffix, stripDeletionSuffix } from '../deletion-names';
 import { DeletionMarksService } from '../deletion-marks.service';
 import type { RemovalRequest } from '../deletion-marks.service';
 
@@ -12,7 +12,7 @@ import type { RemovalRequest } from '../deletion-marks.service';
 export class ProjectStatesService {
   constructor(
     private readonly work: Work,
-    private readonly places: ProjectPlacesService,
+    private readonly places: ProjectLocksService,
     private readonly rows: ProjectsService,
     private readonly marks: DeletionMarksService,
   ) {}
@@ -40,7 +40,7 @@ export class ProjectStatesService {
       const { id, marked_for_deletion_on } = project;
       const row = { id, marked_for_deletion_on, full_path: fullPath };
       const isMarked = await this.marks.requestDeletion(tx, 'project', row, asked, viewer.userId);
-      if (isMarked) await this.rows.renameIfFree(tx, placed, markedNames(project, id));
+      if (isMarked) await this.rows.renameIfFree(tx, placed, appendDeletionSuffix(project, id));
     });
   }
 
@@ -49,7 +49,7 @@ export class ProjectStatesService {
     await this.work.run(async (tx) => {
       const placed = await this.places.lockProjectAndNamespace(tx, viewer, projectId);
       await this.marks.restoreRow(tx, 'project', placed.project);
-      await this.rows.renameIfFree(tx, placed, namesBefore(placed.project, projectId));
+      await this.rows.renameIfFree(tx, placed, stripDeletionSuffix(placed.project, projectId));
     });
   }
 }

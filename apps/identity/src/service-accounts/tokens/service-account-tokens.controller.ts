@@ -1,18 +1,18 @@
 import { Controller } from '@nestjs/common';
 import type { Call, GroupScope } from '@rookery/api-v4';
-import { created, Endpoint, group, none, one, page } from '@rookery/api-v4';
+import { created, Endpoint, group, noContent, one, page } from '@rookery/api-v4';
 import type { Page, SignedInViewer } from '@rookery/kernel';
 import { NotFound } from '@rookery/kernel';
 import { accessToken, newAccessToken } from '../../tokens/access-token.presenter';
 import { AccessTokensQueries } from '../../tokens/access-tokens.queries';
 import { AccessTokensService } from '../../tokens/access-tokens.service';
 import type { NewTokenRow, TokenRow } from '../../tokens/access-token.entity';
-import { managesServiceAccounts, topLevel } from '../managed-group.permission';
+import { abilityToManageServiceAccounts, requireTopLevelGroupId } from '../managed-group.permission';
 import {
-  IdentifyAccountToken,
-  CreateAccountToken,
-  ListAccountTokens,
-  RotateAccountToken,
+  IdentifyServiceAccountToken,
+  CreateServiceAccountToken,
+  ListServiceAccountTokens,
+  RotateServiceAccountToken,
 } from './service-account-tokens.dto';
 import { ServiceAccountsQueries } from '../service-accounts.queries';
 
@@ -32,12 +32,12 @@ export class ServiceAccountTokensController {
     about: 'Lists the tokens of a service account.',
     source: SOURCE,
     within: group('id'),
-    may: managesServiceAccounts<ListAccountTokens>(),
-    params: ListAccountTokens,
+    may: abilityToManageServiceAccounts<ListServiceAccountTokens>(),
+    params: ListServiceAccountTokens,
     fails: [400],
     answers: page(accessToken),
   })
-  async list({ within, params, page }: GroupCall<ListAccountTokens>): Promise<Page<TokenRow>> {
+  async list({ within, params, page }: GroupCall<ListServiceAccountTokens>): Promise<Page<TokenRow>> {
     const userId = await this.requireAccount(within, params.user_id);
     return this.queries.list({ userId, impersonation: false }, params, page);
   }
@@ -48,12 +48,12 @@ export class ServiceAccountTokensController {
     // A published client build sends the request to this path.
     aliases: ['/groups/:id/service_accounts/:user_id'],
     within: group('id'),
-    may: managesServiceAccounts<CreateAccountToken>(),
-    params: CreateAccountToken,
+    may: abilityToManageServiceAccounts<CreateServiceAccountToken>(),
+    params: CreateServiceAccountToken,
     fails: [400],
     answers: created(newAccessToken),
   })
-  async create({ within, params, viewer }: GroupCall<CreateAccountToken>): Promise<NewTokenRow> {
+  async create({ within, params, viewer }: GroupCall<CreateServiceAccountToken>): Promise<NewTokenRow> {
     const userId = await this.requireAccount(within, params.user_id);
     const { name, description, scopes, expires_at: expiresAt } = params;
     const wanted = { userId, name, description, scopes, expiresAt };
@@ -64,12 +64,12 @@ export class ServiceAccountTokensController {
     about: 'Revokes a token of a service account.',
     source: SOURCE,
     within: group('id'),
-    may: managesServiceAccounts<IdentifyAccountToken>(),
-    params: IdentifyAccountToken,
+    may: abilityToManageServiceAccounts<IdentifyServiceAccountToken>(),
+    params: IdentifyServiceAccountToken,
     fails: [400],
-    answers: none(),
+    answers: noContent(),
   })
-  async revoke({ within, params }: GroupCall<IdentifyAccountToken>): Promise<void> {
+  async revoke({ within, params }: GroupCall<IdentifyServiceAccountToken>): Promise<void> {
     await this.tokens.revokeToken(await this.requireToken(within, params));
   }
 
@@ -77,21 +77,21 @@ export class ServiceAccountTokensController {
     about: 'Rotates a token of a service account. Rotating a revoked token revokes its whole family.',
     source: SOURCE,
     within: group('id'),
-    may: managesServiceAccounts<RotateAccountToken>(),
-    params: RotateAccountToken,
+    may: abilityToManageServiceAccounts<RotateServiceAccountToken>(),
+    params: RotateServiceAccountToken,
     fails: [400],
     answers: one(newAccessToken),
   })
-  async rotate({ within, params, viewer }: GroupCall<RotateAccountToken>): Promise<NewTokenRow> {
+  async rotate({ within, params, viewer }: GroupCall<RotateServiceAccountToken>): Promise<NewTokenRow> {
     return this.tokens.rotateToken(await this.requireToken(within, params), params.expires_at, viewer);
   }
 
   private async requireAccount(within: GroupScope, userId: number): Promise<number> {
-    if (!(await this.accounts.findAccount(topLevel(within), userId))) throw new NotFound('User');
+    if (!(await this.accounts.findAccount(requireTopLevelGroupId(within), userId))) throw new NotFound('User');
     return userId;
   }
 
-  private async requireToken(within: GroupScope, params: IdentifyAccountToken): Promise<number> {
+  private async requireToken(within: GroupScope, params: IdentifyServiceAccountToken): Promise<number> {
     const userId = await this.requireAccount(within, params.user_id);
     const token = await this.queries.findToken(params.token_id);
     if (!token || token.user_id !== userId || token.impersonation) throw new NotFound('');

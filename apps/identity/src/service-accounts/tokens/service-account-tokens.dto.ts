@@ -1,11 +1,11 @@
 import { Day, Int, ListOf, Text } from '@rookery/api-v4';
 import { ListAnyTokens } from '../../tokens/tokens.dto';
 
-export class ListAccountTokens extends ListAnyTokens {
+export class ListServiceAccountTokens extends ListAnyTokens {
   @Int({ in: 'path' }) user_id: number;
 }
 
-export class CreateAccountToken {
+export class CreateServiceAccountToken {
   @Int({ in: 'path' }) user_id: number;
   @Text({ blank: 'refused', max: 255 }) name: string;
   @Text({ optional: true, max: 255 }) description?: string;
@@ -13,11 +13,11 @@ export class CreateAccountToken {
   @Day({ optional: true }) expires_at?: string;
 }
 
-export class IdentifyAccountToken {
+export class IdentifyServiceAccountToken {
   @Int({ in: 'path' }) user_id: number;
   @Int({ in: 'path' }) token_id: number;
 }
 
-export class RotateAccountToken extends IdentifyAccountToken {
+export class RotateServiceAccountToken extends IdentifyServiceAccountToken {
   @Day({ optional: true }) expires_at?: string;
 }

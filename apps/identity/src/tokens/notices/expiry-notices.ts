@@ -2,9 +2,9 @@ import { Injectable } from '@nestjs/common';
 import { accessTokenExpiryApproached } from '@rookery/contracts';
 import type { RowOf, Tx } from '@rookery/persistence';
 import { Work } from '@rookery/persistence';
-import { noticesPassed } from '../token-lifetime';
+import { countPassedExpiryNotices } from '../token-lifetime';
 import type { AccessToken } from '../access-token.entity';
-import { TokenRecipients } from './token-recipients';
+import { TokenNoticeRecipients } from './token-recipients';
 
 /** Bounds: tokens per transaction. */
 const BATCH = 500;
@@ -34,7 +34,7 @@ interface DueToken extends RowOf<AccessToken, 'id' | 'userId'> {
 export class TokenExpiryNotices {
   constructor(
     private readonly work: Work,
-    private readonly recipients: TokenRecipients,
+    private readonly recipients: TokenNoticeRecipients,
   ) {}
 
   async sendNotices(): Promise<void> {
@@ -47,7 +47,7 @@ export class TokenExpiryNotices {
     await tx.query(
       `update access_tokens t set notices_sent = w.passed from unnest($1::bigint[], $2::smallint[]) as w(id, passed)
        where t.id = w.id`,
-      [due.map((token) => token.id), due.map((token) => noticesPassed(token.days_left))],
+      [due.map((token) => token.id), due.map((token) => countPassedExpiryNotices(token.days_left))],
     );
     const notified = due.filter((token) => token.days_left >= 0);
     const people = await this.recipients.listByToken(

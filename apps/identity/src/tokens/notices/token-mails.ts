@@ -2,10 +2,10 @@ import { Injectable } from '@nestjs/common';
 import type { AccountMailFacts, AccountMailRequest } from '@rookery/contracts';
 import type { RowOf, Tx } from '@rookery/persistence';
 import type { AccountMailAnswers } from '../../emails/account-mails/account-mails.service';
-import { AccountMailsService, mapFacts } from '../../emails/account-mails/account-mails.service';
+import { AccountMailFactsService, mapAccountMailFacts } from '../../emails/account-mails/account-mails.service';
 import type { User } from '../../users/user.entity';
 import type { AccessToken } from '../access-token.entity';
-import { TokenRecipients } from './token-recipients';
+import { TokenNoticeRecipients } from './token-recipients';
 
 interface NotifiedToken extends RowOf<AccessToken, 'id' | 'name' | 'expiresOn' | 'revoked'> {
   readonly of: NonNullable<NonNullable<AccountMailFacts['token']>['of']> | null;
@@ -29,10 +29,10 @@ const TOKENS = `
  * reference work-tracking 8.6.
  */
 @Injectable()
-export class TokenMails {
+export class TokenMailFacts {
   constructor(
-    mails: AccountMailsService,
-    private readonly recipients: TokenRecipients,
+    mails: AccountMailFactsService,
+    private readonly recipients: TokenNoticeRecipients,
   ) {
     mails.registerSource(['token_created', 'token_expires', 'token_rotated'], (tx, questions) =>
       this.findMailFacts(tx, questions),
@@ -49,7 +49,7 @@ export class TokenMails {
       ),
     );
     const recipients = await this.recipients.listByToken(tx, ids);
-    return mapFacts(questions, ({ template, subject_id, recipient_id }) => {
+    return mapAccountMailFacts(questions, ({ template, subject_id, recipient_id }) => {
       const token = tokens.get(subject_id);
       const person = people.get(recipient_id);
       if (!token || !person || !recipients.get(subject_id)?.includes(recipient_id)) return null;

@@ -41,7 +41,7 @@ const RECIPIENTS = `
 
 /** Recipients of notices about tokens. Source: reference identity-and-import 4.5. */
 @Injectable()
-export class TokenRecipients {
+export class TokenNoticeRecipients {
   /** Maps each token to the ids of the users who receive its notices. */
   async listByToken(tx: Tx, tokenIds: readonly number[]): Promise<ReadonlyMap<number, number[]>> {
     const rows = await tx.query<{ token_id: number; user_ids: number[] }>(RECIPIENTS, [tokenIds]);

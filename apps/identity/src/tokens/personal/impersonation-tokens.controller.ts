@@ -1,6 +1,6 @@
 import { Controller } from '@nestjs/common';
 import type { Call } from '@rookery/api-v4';
-import { administrator, checkUnmodifiedSince, created, Endpoint, none, one, page } from '@rookery/api-v4';
+import { administrator, checkUnmodifiedSince, created, Endpoint, noContent, one, page } from '@rookery/api-v4';
 import type { Page, SignedInViewer } from '@rookery/kernel';
 import { NotFound } from '@rookery/kernel';
 import { UsersQueries } from '../../users/users.queries';
@@ -72,7 +72,7 @@ export class ImpersonationTokensController {
     may: administrator(),
     params: IdentifyImpersonationToken,
     fails: [412],
-    answers: none(),
+    answers: noContent(),
   })
   async revoke(call: SignedInCall<IdentifyImpersonationToken>): Promise<void> {
     const token = await this.requireToken(call.params);

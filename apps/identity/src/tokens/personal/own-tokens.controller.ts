@@ -1,6 +1,6 @@
 import { Controller } from '@nestjs/common';
 import type { Call } from '@rookery/api-v4';
-import { created, Endpoint, pageOfLists, signedIn } from '@rookery/api-v4';
+import { created, Endpoint, pagedLists, signedIn } from '@rookery/api-v4';
 import type { JsonPage, SignedInViewer } from '@rookery/kernel';
 import { newAccessToken } from '../access-token.presenter';
 import { AccessTokensService } from '../access-tokens.service';
@@ -48,7 +48,7 @@ export class OwnTokensController {
     source: SOURCE,
     may: signedIn(),
     params: ListTokenAssociations,
-    answers: pageOfLists(tokenAssociations),
+    answers: pagedLists(tokenAssociations),
   })
   reached({ viewer, params, page }: SignedInCall<ListTokenAssociations>): Promise<JsonPage> {
     return this.associations.list(viewer.userId, params.min_access_level, page);

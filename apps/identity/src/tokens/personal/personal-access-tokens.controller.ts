@@ -1,6 +1,6 @@
 import { Controller } from '@nestjs/common';
 import type { Call } from '@rookery/api-v4';
-import { administrator, created, Endpoint, none, one, page, signedIn } from '@rookery/api-v4';
+import { administrator, created, Endpoint, noContent, one, page, signedIn } from '@rookery/api-v4';
 import type { Page, SignedInViewer } from '@rookery/kernel';
 import { MethodNotAllowed, NotFound, Refused, Unauthorized } from '@rookery/kernel';
 import { UsersQueries } from '../../users/users.queries';
@@ -98,7 +98,7 @@ export class PersonalAccessTokensController {
     may: signedIn(),
     tokenScopes: 'any',
     fails: [400],
-    answers: none(),
+    answers: noContent(),
   })
   async revokeSelf({ viewer }: SignedInCall): Promise<void> {
     if (viewer.tokenId === null) throw new Refused();
@@ -111,7 +111,7 @@ export class PersonalAccessTokensController {
     may: signedIn(),
     params: IdentifyToken,
     fails: [401, 404],
-    answers: none(),
+    answers: noContent(),
   })
   async revoke({ viewer, params }: SignedInCall<IdentifyToken>): Promise<void> {
     await this.tokens.revokeToken((await this.requireManageableToken(viewer, params.id)).id);

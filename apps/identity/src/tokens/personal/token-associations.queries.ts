@@ -1,12 +1,12 @@
 import { Inject, Injectable } from '@nestjs/common';
-import { groupLevelSql } from '@rookery/directory';
+import { groupAccessLevelSql } from '@rookery/directory';
 import type { JsonPage, JsonPageRow, PageRequest } from '@rookery/kernel';
 import { jsonPageOf } from '@rookery/kernel';
 import { Database, toStatement, instantSql, ListQuery } from '@rookery/persistence';
 import { Links, platformSettings } from '@rookery/platform';
 import type { SettingsOf } from '@rookery/platform';
-import { OWN_TABLES, reachedProjectsSql } from '../../directory/reach/reach-sql';
-import { reachedGroupsSql, reachedTreeSql } from '../../directory/reach/reached-groups-sql';
+import { OWN_TABLES, directlyReachedProjectsSql } from '../../directory/reach/reach-sql';
+import { reachedGroupsSql, allReachedNamespacesSql } from '../../directory/reach/reached-groups-sql';
 
 const USER = '$1::bigint';
 const LEVEL = '$2::int';
@@ -14,7 +14,7 @@ const LEVEL = '$2::int';
 const BASE = '$3::text';
 
 const userLevelSql = (namespace: string): string =>
-  `nullif(${groupLevelSql({ user: USER, namespace, tables: OWN_TABLES })}, 0)`;
+  `nullif(${groupAccessLevelSql({ user: USER, namespace, tables: OWN_TABLES })}, 0)`;
 
 const GROUP = `json_build_object('id', n.id, 'web_url', ${BASE} || 'groups/' || n.full_path, 'name', n.name,
   'parent_id', n.parent_id, 'organization_id', 1, 'access_levels', ${userLevelSql('n')}, 'visibility', n.visibility)`;
@@ -32,8 +32,8 @@ const PROJECT = `json_build_object('id', p.id, 'description', p.description, 'na
   'visibility', p.visibility, 'web_url', ${BASE} || n.full_path || '/' || p.path, 'namespace', ${NAMESPACE})`;
 
 const IS_GROUP = `n.id = any(array(${reachedGroupsSql({ user: USER, level: LEVEL })}))`;
-const IS_PROJECT = `(p.namespace_id in (${reachedTreeSql({ user: USER, level: LEVEL })})
-  or p.id in (${reachedProjectsSql(USER, LEVEL)}))`;
+const IS_PROJECT = `(p.namespace_id in (${allReachedNamespacesSql({ user: USER, level: LEVEL })})
+  or p.id in (${directlyReachedProjectsSql(USER, LEVEL)}))`;
 
 /** Groups and projects in which the holder of a token has a level. Source: reference identity-and-import 4.7. */
 @Injectable()

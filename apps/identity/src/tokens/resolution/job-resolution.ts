@@ -42,7 +42,7 @@ const SCOPES = ['read_repository'];
  * afterwards, so that both are newer than the request. Source: reference identity-and-import 4.10; ADR 0190.
  */
 @Injectable()
-export class JobResolution {
+export class JobTokenResolution {
   constructor(
     private readonly database: Database,
     private readonly packages: PackageClient,

@@ -1,6 +1,6 @@
 import { Controller } from '@nestjs/common';
 import type { InternalRequest } from '@rookery/api-v4';
-import { Internal } from '@rookery/api-v4';
+import { InternalRoute } from '@rookery/api-v4';
 import type {
   ConfirmCallerAnswer,
   ConfirmCallerRequest,
@@ -8,7 +8,7 @@ import type {
   ResolveTokenAnswer,
 } from '@rookery/contracts';
 import { INTERNAL_CALLERS, INTERNAL_PATHS } from '@rookery/contracts';
-import { JobResolution } from './job-resolution';
+import { JobTokenResolution } from './job-resolution';
 import { TokenResolution } from './token-resolution';
 
 /** Returns 0, which no row has as its id, for invalid values. */
@@ -20,10 +20,10 @@ const textOrNull = (value: unknown): string | null => (typeof value === 'string'
 export class TokenResolutionController {
   constructor(
     private readonly resolution: TokenResolution,
-    private readonly jobs: JobResolution,
+    private readonly jobs: JobTokenResolution,
   ) {}
 
-  @Internal('POST', INTERNAL_PATHS.resolveToken, INTERNAL_CALLERS.resolveToken)
+  @InternalRoute('POST', INTERNAL_PATHS.resolveToken, INTERNAL_CALLERS.resolveToken)
   token({ body }: InternalRequest): Promise<ResolveTokenAnswer> {
     const { digest, ip, rotating, idempotency_key: key } = body;
     if (body['job'] === true) return this.jobs.resolveJobToken(textOrNull(digest));
@@ -32,7 +32,7 @@ export class TokenResolutionController {
     return this.resolution.resolveToken(question);
   }
 
-  @Internal('POST', INTERNAL_PATHS.confirmCaller, INTERNAL_CALLERS.confirmCaller)
+  @InternalRoute('POST', INTERNAL_PATHS.confirmCaller, INTERNAL_CALLERS.confirmCaller)
   confirm({ body }: InternalRequest): Promise<ConfirmCallerAnswer> {
     const { token_id, user_id, rotating: _, idempotency_key: __, ...claims } = body as unknown as ConfirmCallerRequest;
     if (claims.job_id !== undefined)
@@ -45,7 +45,7 @@ export class TokenResolutionController {
     return this.resolution.confirm({ ...claims, token_id: idOrZero(token_id), user_id: idOrZero(user_id) });
   }
 
-  @Internal('POST', INTERNAL_PATHS.resolveSudo, INTERNAL_CALLERS.resolveSudo)
+  @InternalRoute('POST', INTERNAL_PATHS.resolveSudo, INTERNAL_CALLERS.resolveSudo)
   sudo({ body }: InternalRequest): Promise<ResolveSudoAnswer> {
     return this.resolution.resolveSudo(String(body['ref'] ?? ''));
   }

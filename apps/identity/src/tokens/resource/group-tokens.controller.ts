@@ -7,7 +7,7 @@ import { accessToken } from '../access-token.presenter';
 import { AccessTokensQueries } from '../access-tokens.queries';
 import { AccessTokensService } from '../access-tokens.service';
 import type { TokenRow } from '../access-token.entity';
-import { RevokeToken } from './resource-tokens.dto';
+import { RevokeLeakedToken } from './resource-tokens.dto';
 import { LeakedTokensQueries } from './leaked-tokens.queries';
 import { toResource } from './resource';
 import { mayManageTokens } from './resource-token.policy';
@@ -25,16 +25,16 @@ export class GroupTokensController {
       'Revokes a token with access to a top-level group, identified by its plaintext. The answer does not disclose why it fails.',
     source: 'reference identity-and-import 2.1',
     within: inGroup('id'),
-    may: ability<RevokeToken, GroupScope>(
+    may: ability<RevokeLeakedToken, GroupScope>(
       'group.revoke_tokens',
       (call) => mayManageTokens(call.viewer, toResource(call.within)),
       { signedIn: true },
     ),
-    params: RevokeToken,
+    params: RevokeLeakedToken,
     fails: [400, 422],
     answers: one(accessToken),
   })
-  async revoke({ within, params }: Call<RevokeToken, GroupScope, SignedInViewer>): Promise<TokenRow> {
+  async revoke({ within, params }: Call<RevokeLeakedToken, GroupScope, SignedInViewer>): Promise<TokenRow> {
     if (within.parentId !== null) throw new Refused('Must be a top-level group');
     const id = await this.leaked.findReaching(within.id, params.token);
     if (id === null) throw new Unprocessable();

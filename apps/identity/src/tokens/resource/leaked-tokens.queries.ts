@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { Database } from '@rookery/persistence';
-import { reachedNamespacesSql, reachedProjectsSql } from '../../directory/reach/reach-sql';
-import { digestSecret } from '../token-terms';
+import { directlyReachedNamespacesSql, directlyReachedProjectsSql } from '../../directory/reach/reach-sql';
+import { digestTokenSecret } from '../token-terms';
 
 const USER = 't.user_id';
 const ANY_LEVEL = '5';
@@ -20,12 +20,12 @@ export class LeakedTokensQueries {
       `select t.id from access_tokens t
        where t.digest = $1 and not t.revoked
          and (t.expires_on is null or t.expires_on > (statement_timestamp() at time zone 'UTC')::date)
-         and (exists (select 1 from (${reachedNamespacesSql(USER, ANY_LEVEL)}) reached
+         and (exists (select 1 from (${directlyReachedNamespacesSql(USER, ANY_LEVEL)}) reached
              join namespace_ancestors a on a.namespace_id = reached.id and a.ancestor_id = $2)
-           or exists (select 1 from (${reachedProjectsSql(USER, ANY_LEVEL)}) reached
+           or exists (select 1 from (${directlyReachedProjectsSql(USER, ANY_LEVEL)}) reached
              join projects p on p.id = reached.id
              join namespace_ancestors a on a.namespace_id = p.namespace_id and a.ancestor_id = $2))`,
-      [digestSecret(plaintext), groupId],
+      [digestTokenSecret(plaintext), groupId],
     );
     return rows[0]?.id ?? null;
   }

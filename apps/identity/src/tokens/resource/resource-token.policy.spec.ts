@@ -1,5 +1,5 @@
 import { makeViewer } from '@rookery/testing';
-import { mayGrantLevel, mayMakeTokens, mayManageTokens } from './resource-token.policy';
+import { mayGrantTokenLevel, mayMakeTokens, mayManageTokens } from './resource-token.policy';
 
 const viewer = makeViewer();
 const bot = makeViewer({ isBot: true });
@@ -24,8 +24,8 @@ describe('tokens of groups and projects', () => {
   });
 
   it('cannot have a level above that of the caller', () => {
-    expect(mayGrantLevel(viewer, { level: 40 }, 40)).toBe(true);
-    expect(mayGrantLevel(viewer, { level: 40 }, 50)).toBe(false);
-    expect(mayGrantLevel(admin, { level: 0 }, 50)).toBe(true);
+    expect(mayGrantTokenLevel(viewer, { level: 40 }, 40)).toBe(true);
+    expect(mayGrantTokenLevel(viewer, { level: 40 }, 50)).toBe(false);
+    expect(mayGrantTokenLevel(admin, { level: 0 }, 50)).toBe(true);
   });
 });

@@ -17,6 +17,6 @@ export function mayMakeTokens(viewer: Viewer, resource: Pick<Resource, 'type' | 
 }
 
 /** Whether the viewer may create or rotate a token of this level. It must not be above the viewer's own. */
-export function mayGrantLevel(viewer: Viewer, resource: Pick<Resource, 'level'>, level: number): boolean {
+export function mayGrantTokenLevel(viewer: Viewer, resource: Pick<Resource, 'level'>, level: number): boolean {
   return viewer.isAdmin || level <= resource.level;
 }

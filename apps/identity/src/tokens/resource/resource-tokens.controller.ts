@@ -1,6 +1,6 @@
 import { Controller } from '@nestjs/common';
 import type { Call, GroupScope, ProjectScope } from '@rookery/api-v4';
-import { ability, created, Endpoint, none, one, page, signedIn, source } from '@rookery/api-v4';
+import { ability, created, Endpoint, noContent, one, page, signedIn, projectOrGroup } from '@rookery/api-v4';
 import type { Page, SignedInViewer } from '@rookery/kernel';
 import { NotFound, Refused, Unauthorized } from '@rookery/kernel';
 import { AccessTokensService } from '../access-tokens.service';
@@ -11,13 +11,13 @@ import type { NewResourceTokenRow, ResourceTokenRow } from './resource-tokens.qu
 import {
   CreateResourceToken,
   ListResourceTokens,
-  IdentifyTokenHolder,
+  IdentifyTokenResource,
   IdentifyResourceToken,
   RotateOwnResourceToken,
   RotateResourceToken,
 } from './resource-tokens.dto';
 import { ResourceTokensQueries } from './resource-tokens.queries';
-import { mayNotCreate, ResourceTokensService } from './resource-tokens.service';
+import { createTokenCreationRefusal, ResourceTokensService } from './resource-tokens.service';
 
 const SOURCE = 'requirements 2 §4 Group access tokens; reference identity-and-import 4.9';
 const ROTATION = 'requirements 2 §7; reference identity-and-import 4.8, 4.9';
@@ -43,7 +43,7 @@ const refusedAs401 = { forbiddenAs: () => new Unauthorized() };
 /** Creates the controller with the token routes of groups or of projects. */
 function createResourceTokensController(kind: 'group' | 'project') {
   const base = `/${kind}s/:id/access_tokens`;
-  const within = source(kind);
+  const within = projectOrGroup(kind);
   const missing = (id: number | 'self') => new NotFound(`Could not find ${kind} access token with token_id: ${id}`);
 
   @Controller()
@@ -73,7 +73,7 @@ function createResourceTokensController(kind: 'group' | 'project') {
       within,
       may: abilityToCreateToken,
       params: CreateResourceToken,
-      refusals: { forbiddenAs: () => mayNotCreate(kind) },
+      refusals: { forbiddenAs: () => createTokenCreationRefusal(kind) },
       answers: created(newResourceToken),
     })
     create({ viewer, within, params }: TokenCall<CreateResourceToken>): Promise<NewResourceTokenRow> {
@@ -85,11 +85,11 @@ function createResourceTokensController(kind: 'group' | 'project') {
       source: SOURCE,
       within,
       may: signedIn(),
-      params: IdentifyTokenHolder,
+      params: IdentifyTokenResource,
       fails: [401, 404],
       answers: one(resourceToken),
     })
-    async self({ viewer, within }: TokenCall<IdentifyTokenHolder>): Promise<ResourceTokenRow> {
+    async self({ viewer, within }: TokenCall<IdentifyTokenResource>): Promise<ResourceTokenRow> {
       const token = await this.queries.findToken(toResource(within), viewer.tokenId);
       if (token?.user_id === viewer.userId) return token;
       throw mayManageTokens(viewer, toResource(within)) ? missing('self') : new Unauthorized();
@@ -147,7 +147,7 @@ function createResourceTokensController(kind: 'group' | 'project') {
       params: IdentifyResourceToken,
       fails: [404],
       refusals: { forbiddenAs: () => new Refused(`User does not have permission to delete ${kind} access token`) },
-      answers: none(),
+      answers: noContent(),
     })
     async revoke({ within, params }: TokenCall<IdentifyResourceToken>): Promise<void> {
       const token = await this.queries.findToken(toResource(within), params.token_id);

@@ -7,16 +7,16 @@ export class ListResourceTokens extends ListAnyTokens {
   @IdOrPath({ in: 'path' }) id: number | string;
 }
 
-export class IdentifyTokenHolder {
+export class IdentifyTokenResource {
   @IdOrPath({ in: 'path' }) id: number | string;
 }
 
-export class IdentifyResourceToken extends IdentifyTokenHolder {
+export class IdentifyResourceToken extends IdentifyTokenResource {
   @Int({ in: 'path' }) token_id: number;
 }
 
 /** Source: reference identity-and-import 4.9. */
-export class CreateResourceToken extends IdentifyTokenHolder {
+export class CreateResourceToken extends IdentifyTokenResource {
   @Text({ blank: 'refused', max: 255 }) name: string;
   @Text({ optional: true, max: 255 }) description?: string;
   @ListOf({ oneOf: RESOURCE_SCOPES }, { splitItems: true, empty: 'refused' }) scopes: string[];
@@ -24,7 +24,7 @@ export class CreateResourceToken extends IdentifyTokenHolder {
   @Day({ optional: true }) expires_at?: string;
 }
 
-export class RotateOwnResourceToken extends IdentifyTokenHolder {
+export class RotateOwnResourceToken extends IdentifyTokenResource {
   @Day({ optional: true }) expires_at?: string;
 }
 
@@ -32,7 +32,7 @@ export class RotateResourceToken extends IdentifyResourceToken {
   @Day({ optional: true }) expires_at?: string;
 }
 
-export class RevokeToken {
+export class RevokeLeakedToken {
   @IdOrPath({ in: 'path' }) id: number | string;
   @Text({ about: 'The plaintext of the token.' }) token: string;
 }

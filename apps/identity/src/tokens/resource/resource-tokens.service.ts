@@ -8,12 +8,12 @@ import { TokenTerms } from '../token-terms';
 import type { NewResourceToken } from './bot-users';
 import { BotUsers } from './bot-users';
 import type { Resource } from './resource';
-import { mayGrantLevel } from './resource-token.policy';
+import { mayGrantTokenLevel } from './resource-token.policy';
 import type { NewResourceTokenRow, ResourceTokenRow } from './resource-tokens.queries';
 import { ResourceTokensQueries } from './resource-tokens.queries';
 
 /** Error for callers who may not create a token. Source: reference identity-and-import 4.9; ADR 0003. */
-export function mayNotCreate(type: Resource['type']): Refused {
+export function createTokenCreationRefusal(type: Resource['type']): Refused {
   return new Refused(`User does not have permission to create ${type} access token`);
 }
 const ABOVE_MAKER = 'Access level of the token contains permissions not held by the creating user';
@@ -32,7 +32,7 @@ export class ResourceTokensService {
 
   /** Errors: Refused, also where the top-level group forbids tokens. */
   create(viewer: SignedInViewer, resource: Resource, token: NewResourceToken): Promise<NewResourceTokenRow> {
-    if (!mayGrantLevel(viewer, resource, token.access_level)) throw new Refused(ABOVE_MAKER);
+    if (!mayGrantTokenLevel(viewer, resource, token.access_level)) throw new Refused(ABOVE_MAKER);
     const expiresOn = this.terms.expiryOfNew(token.expires_at);
     return this.work.run(async (tx) => {
       await this.lockResourceForTokenCreation(tx, resource);
@@ -55,7 +55,7 @@ export class ResourceTokensService {
     if (!token) throw viewer.isAdmin ? new NotFound('') : new Unauthorized();
     const isOfAnotherUser = token.user_id !== viewer.userId;
     if (isOfAnotherUser && viewer.isBot && (await this.queries.isOfBot(viewer.tokenId))) throw new Unauthorized();
-    if (isOfAnotherUser && !mayGrantLevel(viewer, resource, token.member_level ?? token.access_level)) {
+    if (isOfAnotherUser && !mayGrantTokenLevel(viewer, resource, token.member_level ?? token.access_level)) {
       throw new Refused(ABOVE_ROTATOR);
     }
     return this.readNewToken(resource, await this.tokens.rotateToken(token.id, expiresAt, viewer));
@@ -86,7 +86,7 @@ export class ResourceTokensService {
        from namespaces where id = $1`,
       [resource.rootId],
     );
-    if (root?.forbids) throw mayNotCreate(resource.type);
+    if (root?.forbids) throw createTokenCreationRefusal(resource.type);
   }
 
   private async readNewToken(

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { Inject, Injectable } from '@nestjs/common';
-import { Invalid, problemsByField } from '@rookery/kernel';
+import { Invalid, keepFieldsWithProblems } from '@rookery/kernel';
 import { prepareStatement } from '@rookery/persistence';
 import type { RowOf, Tx } from '@rookery/persistence';
 import type { SettingsOf } from '@rookery/platform';
@@ -33,7 +33,7 @@ const WAITING_FOR_OTHERS = prepareStatement(
  * SQL that inserts the first address of a new user, as a part of the statement that creates the user. It reads `id`
  * from the part `person`.
  */
-export const primaryAddressSql = (address: string, confirmedAt: string): string => `
+export const insertPrimaryAddressSql = (address: string, confirmedAt: string): string => `
    address as (
      insert into emails (user_id, email, is_primary, confirmed_at) select id, ${address}, true, ${confirmedAt} from person)`;
 
@@ -200,7 +200,7 @@ export class AddressesService {
     );
     const own = new Set(rows.map((row) => row.email));
     const problems = wanted.map(([field, address]) => [field, own.has(address.toLowerCase()) ? [] : [NOT_OWN_ADDRESS]]);
-    const refused = problemsByField(Object.fromEntries(problems) as Record<string, string[]>);
+    const refused = keepFieldsWithProblems(Object.fromEntries(problems) as Record<string, string[]>);
     if (Object.keys(refused).length > 0) throw new Invalid(refused);
   }
 

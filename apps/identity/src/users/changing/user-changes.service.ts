@@ -3,9 +3,9 @@ import { Conflict, Forbidden, Invalid, NotFound } from '@rookery/kernel';
 import type { Tx } from '@rookery/persistence';
 import { Work } from '@rookery/persistence';
 import type { Picture } from '../../avatars/picture';
-import { problemsOfPicture } from '../../avatars/picture';
+import { avatarPictureProblems } from '../../avatars/picture';
 import { AddressesService } from '../addresses/addresses.service';
-import { Administrators } from '../states/administrators';
+import { LastAdministratorCheck } from '../states/administrators';
 import { UserChangeLog } from '../user-change-log';
 import { UserRows } from '../user-rows';
 import { hashPassword } from '../passwords';
@@ -13,7 +13,7 @@ import { columnsOfUser, EMAIL_TAKEN, problemsOfUser, USERNAME_TAKEN } from '../u
 import type { NewUser } from '../user-rules';
 import { User } from '../user.entity';
 import type { UserRecord } from '../user.entity';
-import { asNameConflict } from '../users.service';
+import { toUserConflictError } from '../users.service';
 
 /** Fields of a user that an administrator may change. Omitted fields keep their values. */
 export type UserChange = Omit<Partial<NewUser>, 'id'>;
@@ -23,7 +23,7 @@ export type UserChange = Omit<Partial<NewUser>, 'id'>;
 export class UserChangesService {
   constructor(
     private readonly work: Work,
-    private readonly administrators: Administrators,
+    private readonly administrators: LastAdministratorCheck,
     private readonly addresses: AddressesService,
     private readonly rows: UserRows,
     private readonly changes: UserChangeLog,
@@ -35,13 +35,13 @@ export class UserChangesService {
     try {
       await this.work.run((tx) => this.changeUser(tx, id, change, digest));
     } catch (error) {
-      throw asNameConflict(error);
+      throw toUserConflictError(error);
     }
   }
 
   /** Changes a user's own avatar and returns its new path. Errors: Invalid by field; NotFound. */
   async changeOwnAvatar(userId: number, avatar: Picture | null): Promise<string | null> {
-    const problems = avatar ? problemsOfPicture(avatar) : [];
+    const problems = avatar ? avatarPictureProblems(avatar) : [];
     if (problems.length > 0) throw new Invalid({ avatar: problems });
     return this.work.run(async (tx) => {
       const [user] = await tx.query(`select id from users where id = $1 for no key update`, [userId]);

@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import type { Page, PageRequest } from '@rookery/kernel';
 import { NotFound } from '@rookery/kernel';
 import { Database, ListQuery } from '@rookery/persistence';
-import { notExpiredSql } from '../../directory/reach/reach-sql';
+import { isMembershipOrShareUnexpiredSql } from '../../directory/reach/reach-sql';
 
 /** A direct membership of a user. */
 export interface MembershipRow {
@@ -33,7 +33,7 @@ export class UserMembershipsQueries {
         left join projects p on m.source_type = 'project' and p.id = m.source_id`,
     })
       .where((bind) => `m.user_id = ${bind(userId)}`)
-      .where(notExpiredSql('m'));
+      .where(isMembershipOrShareUnexpiredSql('m'));
     if (type) list.filter((bind) => `m.source_type = ${bind(type.toLowerCase())}`);
     return list.readPage(this.db, request);
   }

@@ -23,7 +23,7 @@ const TOKENS = `
 
 /** Ensures that the instance keeps a usable administrator. Source: reference identity-and-import 10.6. */
 @Injectable()
-export class Administrators {
+export class LastAdministratorCheck {
   /**
    * Checks that another administrator remains. Must be called before a user stops being an active administrator. Calls
    * are serialized, so that of two who leave, or who demote each other, one remains, with a token that does not end

@@ -4,7 +4,7 @@ import { NotFound } from '@rookery/kernel';
 import type { Tx } from '@rookery/persistence';
 import { Work } from '@rookery/persistence';
 import { User } from '../user.entity';
-import { Administrators } from './administrators';
+import { LastAdministratorCheck } from './administrators';
 import { UserChangeLog } from '../user-change-log';
 import { DORMANT_DAYS, STATE_RULES } from './user-state-rules';
 import type { Account, StateAnswer, StateChange } from './user-state-rules';
@@ -16,7 +16,7 @@ type LockedAccount = Account & { readonly admin: boolean };
 export class UserStatesService {
   constructor(
     private readonly work: Work,
-    private readonly administrators: Administrators,
+    private readonly administrators: LastAdministratorCheck,
     private readonly changes: UserChangeLog,
   ) {}
 

@@ -1,5 +1,5 @@
 import { Controller } from '@nestjs/common';
-import { Internal } from '@rookery/api-v4';
+import { InternalRoute } from '@rookery/api-v4';
 import type { InternalRequest } from '@rookery/api-v4';
 import { int, INTERNAL_CALLERS, INTERNAL_PATHS, object, problemsOf, text } from '@rookery/contracts';
 import type {
@@ -19,7 +19,7 @@ const requested = object({ import_key: text, user_id: int, url: text });
 export class ImportsByUrlController {
   constructor(private readonly imports: ImportsByUrlService) {}
 
-  @Internal('POST', INTERNAL_PATHS.importByUrl, INTERNAL_CALLERS.importByUrl)
+  @InternalRoute('POST', INTERNAL_PATHS.importByUrl, INTERNAL_CALLERS.importByUrl)
   prepare({ body }: InternalRequest): Promise<ImportByUrlAnswer> {
     const request = body as unknown as ImportByUrlRequest;
     if (problemsOf(requested, body).length > 0 || !UUID.test(request.import_key)) {
@@ -28,7 +28,7 @@ export class ImportsByUrlController {
     return this.imports.prepareImport(request);
   }
 
-  @Internal('POST', INTERNAL_PATHS.importRefused, INTERNAL_CALLERS.importRefused)
+  @InternalRoute('POST', INTERNAL_PATHS.importRefused, INTERNAL_CALLERS.importRefused)
   async forget({ body }: InternalRequest): Promise<ImportRefusedAnswer> {
     const { import_key: importKey } = body as unknown as ImportRefusedRequest;
     if (typeof importKey !== 'string' || !UUID.test(importKey)) throw new InvalidParameters(['import_key is invalid']);

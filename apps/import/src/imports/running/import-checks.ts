@@ -8,10 +8,10 @@ import type { ImportRow } from '../import-records';
 export class ImportEnded extends Error {}
 
 /** The user who started the import may not import into the namespace any more. */
-export class ImporterRefused extends Error {
+export class ImportPermissionLost extends Error {
   constructor() {
     super('The user who started the import may not create projects in this namespace any more.');
-    this.name = 'ImporterRefused';
+    this.name = 'ImportPermissionLost';
   }
 }
 
@@ -25,7 +25,7 @@ export class ImportChecks {
   ) {}
 
   /**
-   * Errors: ImportEnded for an import that was cancelled or deleted meanwhile; ImporterRefused if its user has lost the role
+   * Errors: ImportEnded for an import that was cancelled or deleted meanwhile; ImportPermissionLost if its user has lost the role
    * in the namespace of the project, or is not active any more; Unavailable.
    */
   async checkImport({ id, user_id, project_id: projectId, source }: ImportRow): Promise<void> {
@@ -35,6 +35,6 @@ export class ImportChecks {
     if (!project) return;
     const namespace = project.fullPath.slice(0, project.fullPath.lastIndexOf('/'));
     const { outcome } = await this.identity.findTarget({ user_id, namespace, import_type: source });
-    if (outcome !== 'allowed') throw new ImporterRefused();
+    if (outcome !== 'allowed') throw new ImportPermissionLost();
   }
 }

@@ -3,17 +3,17 @@ import type { SettingsOf } from '@rookery/platform';
 import { importSettings } from '../../import.config';
 import { AttachmentBudget } from '../../stages/attachments/attachment-budget';
 import type { AttachmentsSource } from '../../stages/attachments/text-attachments';
-import { ObjectsStage } from '../../stages/objects/objects-stage';
+import { ObjectsImportStage } from '../../stages/objects/objects-stage';
 import type { ObjectsSource, StageJournal } from '../../stages/objects/objects-stage';
 import type { ObjectList } from '../../stages/objects/object-list';
-import { chooseLists } from '../../stages/objects/import-lists';
-import { RepositoryStage } from '../../stages/repository/repository-stage';
-import { toGitCredential, findHeadRefs, UpstreamHosts } from '../../sources/upstream-hosts';
+import { chooseImportLists } from '../../stages/objects/import-lists';
+import { RepositoryImportStage } from '../../stages/repository/repository-stage';
+import { toGitCredential, findPullRequestRefPattern, UpstreamHosts } from '../../sources/upstream-hosts';
 import type { UpstreamAttachments } from '../../sources/attachments/upstream-attachments';
-import { StageFailed } from '../../stages/stage-failure';
+import { ImportStageFailed } from '../../stages/stage-failure';
 import { ImportCredentials } from '../import-credentials';
 import type { ImportRow } from '../import-records';
-import { ATTACHMENTS, ImportStages } from '../import-stages';
+import { ATTACHMENTS, ImportStageRecords } from '../import-stages';
 import { ImportChecks } from './import-checks';
 
 const NO_CREDENTIAL = 'The credential of the import cannot be read any more.';
@@ -41,25 +41,25 @@ export interface ImportAttempt {
 
 /** The stages of an import in their order. A stage that is done does not run again. */
 @Injectable()
-export class ImportRun {
+export class ImportRunner {
   constructor(
     private readonly checks: ImportChecks,
-    private readonly stages: ImportStages,
+    private readonly stages: ImportStageRecords,
     private readonly credentials: ImportCredentials,
-    private readonly repository: RepositoryStage,
-    private readonly objects: ObjectsStage,
+    private readonly repository: RepositoryImportStage,
+    private readonly objects: ObjectsImportStage,
     private readonly hosts: UpstreamHosts,
     @Inject(importSettings.token) private readonly settings: SettingsOf<typeof importSettings>,
   ) {}
 
   /**
-   * Runs all stages of an import: its repository, then its objects. Errors: StageFailed; StageWaits if a stage must wait for
+   * Runs all stages of an import: its repository, then its objects. Errors: ImportStageFailed; ImportStagePostponed if a stage must wait for
    * the host; those of `ImportChecks`; the reason of the signal of `attempt`.
    */
   async run(row: ImportRow, attempt: ImportAttempt): Promise<void> {
     const credential = row.sealed_credential && this.credentials.open(row.import_key, row.sealed_credential);
     if (credential === null && (row.sealed_credential !== null || row.source !== BY_URL)) {
-      throw new StageFailed(NO_CREDENTIAL, true);
+      throw new ImportStageFailed(NO_CREDENTIAL, true);
     }
     await this.checks.checkImport(row);
     await this.importRepository(row, credential, attempt);
@@ -72,7 +72,7 @@ export class ImportRun {
       repository: this.hosts.open(kind, access, row.upstream_name),
       attachments: await this.createAttachmentsSource(row, upstream, attempt),
     };
-    for (const list of chooseLists(kind, row)) await this.importObjectList(row, list, source, attempt);
+    for (const list of chooseImportLists(kind, row)) await this.importObjectList(row, list, source, attempt);
   }
 
   private async createAttachmentsSource(
@@ -95,7 +95,7 @@ export class ImportRun {
     const { id, project_id: projectId, clone_url: cloneUrl, default_branch: defaultBranch } = row;
     if ((await this.stages.readProgress(id, REPOSITORY)).isDone) return;
     const credentials = toGitCredential(row.source, credential);
-    const heads = findHeadRefs(row.source);
+    const heads = findPullRequestRefPattern(row.source);
     const source = { projectId: projectId!, cloneUrl, apiUrl: row.api_url, defaultBranch, credentials, heads };
     const failed = await this.repository.run(source, () => this.checks.checkImport(row), attempt.signal);
     await this.stages.advanceStage(id, REPOSITORY, { next: null, fetched: 1, imported: 1 }, failed);
@@ -114,7 +114,7 @@ export class ImportRun {
     try {
       await this.objects.run(list, source, journal, attempt.signal);
     } catch (error) {
-      const isFinal = error instanceof StageFailed && (error.isFinal || attempt.isLastTry);
+      const isFinal = error instanceof ImportStageFailed && (error.isFinal || attempt.isLastTry);
       if (!isFinal || !row.is_optimistic) throw error;
       const failed = [{ relation: list.kind, name: 'all', message: error.message }];
       await journal.advance({ next: null, fetched: 0, imported: 0 }, failed);

@@ -1,11 +1,11 @@
 import { Injectable } from '@nestjs/common';
 import { Job } from '@rookery/jobs';
 import type { JobRun } from '@rookery/jobs';
-import { StageFailed, StageWaits } from '../../stages/stage-failure';
+import { ImportStageFailed, ImportStagePostponed } from '../../stages/stage-failure';
 import { runImport } from '../import-jobs';
 import { ImportRecords } from '../import-records';
-import { ImportEnded, ImporterRefused } from './import-checks';
-import { ImportRun } from './import-run';
+import { ImportEnded, ImportPermissionLost } from './import-checks';
+import { ImportRunner } from './import-run';
 
 /** Failures in a row without progress. They take about half a minute, since the clients of an import wait for it. */
 const MAX_FAILED_TRIES = 4;
@@ -21,7 +21,7 @@ const RETRY_MS = 5000;
 export class ImportJob {
   constructor(
     private readonly records: ImportRecords,
-    private readonly importRun: ImportRun,
+    private readonly importRun: ImportRunner,
   ) {}
 
   @Job(runImport)
@@ -42,16 +42,17 @@ export class ImportJob {
     } catch (error) {
       if (error instanceof ImportEnded) return;
       signal.throwIfAborted();
-      if (error instanceof ImporterRefused) return void (await this.records.endImport(row.id, 'failed', error.message));
-      if (error instanceof StageWaits) return this.records.postponeImport(row.id, error.until);
-      const isFinal = error instanceof StageFailed && error.isFinal;
+      if (error instanceof ImportPermissionLost)
+        return void (await this.records.endImport(row.id, 'failed', error.message));
+      if (error instanceof ImportStagePostponed) return this.records.postponeImport(row.id, error.until);
+      const isFinal = error instanceof ImportStageFailed && error.isFinal;
       // Tries count from the last progress on, so that a long import survives many short failures of its host. A late
       // try has a backoff of hours, so a new job replaces this one: the backoff of its first try is seconds.
       if (!isFinal && (state.hasAdvanced || (attempt > MAX_FAILED_TRIES && !isLastTry)))
         return this.records.postponeImport(row.id, new Date(Date.now() + RETRY_MS));
       if (!isFinal && !isLastTry) throw error;
-      await this.records.endImport(row.id, 'failed', error instanceof StageFailed ? error.message : UNEXPECTED);
-      if (!(error instanceof StageFailed)) throw error;
+      await this.records.endImport(row.id, 'failed', error instanceof ImportStageFailed ? error.message : UNEXPECTED);
+      if (!(error instanceof ImportStageFailed)) throw error;
     }
   }
 }

@@ -47,7 +47,7 @@ const MAX_BRANCH = 255;
 
 /** Creates projects for imports, and schedules the imports. Source: reference identity-and-import 6.2. */
 @Injectable()
-export class NewImports {
+export class ImportStarter {
   constructor(
     private readonly records: ImportRecords,
     private readonly identity: IdentityImportsClient,

@@ -2,10 +2,10 @@ import { Injectable } from '@nestjs/common';
 import { ImportRefused } from '@rookery/kernel';
 import type { SignedInViewer } from '@rookery/kernel';
 import type { ImportView } from '../imports.service';
-import { NewImports } from './new-imports';
+import { ImportStarter } from './new-imports';
 import type { ImportOptions, ImportPlan } from './new-imports';
 import { RemoteLookup } from './remote-lookup';
-import { describeProblem } from './target-problems';
+import { describeImportProblem } from './target-problems';
 
 /** Source: reference identity-and-import 6.3. */
 export interface RemoteImportRequest extends ImportOptions {
@@ -25,7 +25,7 @@ const FORBIDDEN = 'You are not allowed to import projects in this namespace.';
 @Injectable()
 export class RemoteImportsService {
   constructor(
-    private readonly imports: NewImports,
+    private readonly imports: ImportStarter,
     private readonly remote: RemoteLookup,
   ) {}
 
@@ -57,6 +57,6 @@ function isTrueFlag(value: unknown): boolean {
   return value === true || value === 'true' || value === '1';
 }
 
-function refusalOfProblem(problem: Parameters<typeof describeProblem>[0]): ImportRefused {
-  return new ImportRefused('unprocessable', 'errors', describeProblem(problem, FORBIDDEN));
+function refusalOfProblem(problem: Parameters<typeof describeImportProblem>[0]): ImportRefused {
+  return new ImportRefused('unprocessable', 'errors', describeImportProblem(problem, FORBIDDEN));
 }

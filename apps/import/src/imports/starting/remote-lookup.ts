@@ -4,7 +4,7 @@ import type { SettingsOf } from '@rookery/platform';
 import { importSettings } from '../../import.config';
 import { remoteApiUrl, RemoteClient } from '../../sources/remote/remote-client';
 import type { RemoteRepository } from '../../sources/remote/remote-repository';
-import { SourceError } from '../../sources/source-error';
+import { UpstreamError } from '../../sources/source-error';
 import type { UpstreamAccess } from '../../sources/upstream-repository';
 import { UpstreamRequests } from '../../sources/upstream-requests';
 import { describeSize } from './describe-size';
@@ -30,7 +30,7 @@ export class RemoteLookup {
       await this.requests.checkAddress(url);
       return url;
     } catch (error) {
-      if (!(error instanceof SourceError)) throw error;
+      if (!(error instanceof UpstreamError)) throw error;
       throw invalidUrlRefusal(hostname);
     }
   }
@@ -48,7 +48,7 @@ export class RemoteLookup {
     try {
       return await this.remote.findRepository(access, id);
     } catch (error) {
-      throw error instanceof SourceError ? toImportRefused(error) : error;
+      throw error instanceof UpstreamError ? toImportRefused(error) : error;
     }
   }
 }
@@ -58,7 +58,7 @@ function invalidUrlRefusal(hostname: string): ImportRefused {
 }
 
 /** Returns the refusal for a host that did not answer as expected. */
-export function toImportRefused({ reason, message }: SourceError): ImportRefused {
+export function toImportRefused({ reason, message }: UpstreamError): ImportRefused {
   if (reason === 'credential') {
     return new ImportRefused('credential', 'error', `Access denied to your ${SERVICE} account.`);
   }

@@ -1,13 +1,13 @@
 import { Injectable } from '@nestjs/common';
 import type { ImportRefused, SignedInViewer } from '@rookery/kernel';
 import { RepohostClient } from '../../sources/repohost/repohost-client';
-import { SourceError } from '../../sources/source-error';
+import { UpstreamError } from '../../sources/source-error';
 import type { UpstreamProject } from '../../sources/upstream-project';
 import type { UpstreamAccess } from '../../sources/upstream-repository';
 import type { ImportView } from '../imports.service';
 import type { ImportOptions } from './new-imports';
 import { repohostRefusal } from './repohost-refusals';
-import { RepohostStarts } from './repohost-starts';
+import { RepohostImportStarter } from './repohost-starts';
 
 /** Source: reference identity-and-import 6.5. */
 export interface RepohostImportRequest extends ImportOptions {
@@ -23,7 +23,7 @@ const SOURCE = 'repohost';
 @Injectable()
 export class RepohostImportsService {
   constructor(
-    private readonly starts: RepohostStarts,
+    private readonly starts: RepohostImportStarter,
     private readonly service: RepohostClient,
   ) {}
 
@@ -53,7 +53,7 @@ export class RepohostImportsService {
       await this.service.checkCredential(access);
       return await this.service.findRepository(access, name);
     } catch (error) {
-      throw error instanceof SourceError ? toRefusal(error) : error;
+      throw error instanceof UpstreamError ? toRefusal(error) : error;
     }
   }
 }
@@ -62,7 +62,7 @@ function repositoryNameOf(path: string): string {
   return path.includes('/') ? path : path.replace('___', '/');
 }
 
-function toRefusal({ reason, message }: SourceError): ImportRefused {
+function toRefusal({ reason, message }: UpstreamError): ImportRefused {
   if (reason === 'credential') {
     return repohostRefusal('credential', `Unable to authorize with ${SOURCE}. Check your credentials`);
   }

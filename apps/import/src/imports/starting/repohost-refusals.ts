@@ -1,5 +1,5 @@
 import { ImportRefused } from '@rookery/kernel';
-import { describeProblem } from './target-problems';
+import { describeImportProblem } from './target-problems';
 
 const FORBIDDEN = "You don't have permissions to import this project";
 
@@ -9,7 +9,7 @@ export function repohostRefusal(why: ImportRefused['why'], detail: string | read
 }
 
 /** Creates the refusal of a namespace or project. */
-export function refuseTarget(problem: Parameters<typeof describeProblem>[0]): ImportRefused {
+export function repohostTargetRefusal(problem: Parameters<typeof describeImportProblem>[0]): ImportRefused {
   const why = problem.outcome === 'forbidden' ? 'forbidden' : 'unprocessable';
-  return repohostRefusal(why, describeProblem(problem, FORBIDDEN));
+  return repohostRefusal(why, describeImportProblem(problem, FORBIDDEN));
 }

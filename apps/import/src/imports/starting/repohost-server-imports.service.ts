@@ -1,14 +1,14 @@
 import { Injectable } from '@nestjs/common';
 import type { SignedInViewer } from '@rookery/kernel';
 import { repohostServerApiUrl, RepohostServerClient } from '../../sources/repohost-server/repohost-server-client';
-import { SourceError } from '../../sources/source-error';
+import { UpstreamError } from '../../sources/source-error';
 import type { UpstreamAccess } from '../../sources/upstream-repository';
 import { UpstreamRequests } from '../../sources/upstream-requests';
 import type { UpstreamProject } from '../../sources/upstream-project';
 import type { ImportView } from '../imports.service';
 import type { ImportOptions } from './new-imports';
 import { repohostRefusal } from './repohost-refusals';
-import { RepohostStarts } from './repohost-starts';
+import { RepohostImportStarter } from './repohost-starts';
 
 /** Source: reference identity-and-import 6.4. */
 export interface RepohostServerImportRequest extends ImportOptions {
@@ -26,7 +26,7 @@ const SOURCE = 'repohost_server';
 @Injectable()
 export class RepohostServerImportsService {
   constructor(
-    private readonly starts: RepohostStarts,
+    private readonly starts: RepohostImportStarter,
     private readonly server: RepohostServerClient,
     private readonly requests: UpstreamRequests,
   ) {}
@@ -47,11 +47,11 @@ export class RepohostServerImportsService {
     const url = repohostServerApiUrl(server);
     try {
       // In a query or fragment the path of the API would be lost, and any path of a listed host could be read.
-      if (/[?#]/.test(server)) throw new SourceError('address', 'The address has a query.');
+      if (/[?#]/.test(server)) throw new UpstreamError('address', 'The address has a query.');
       await this.requests.checkAddress(url);
       return url;
     } catch (error) {
-      if (!(error instanceof SourceError)) throw error;
+      if (!(error instanceof UpstreamError)) throw error;
       throw repohostRefusal('address', `Invalid URL: ${server}`);
     }
   }
@@ -69,7 +69,7 @@ export class RepohostServerImportsService {
     try {
       return await this.server.findRepository(access, key, slug);
     } catch (error) {
-      if (!(error instanceof SourceError)) throw error;
+      if (!(error instanceof UpstreamError)) throw error;
       throw repohostRefusal('unreachable', `Import failed due to a ${SOURCE} error: ${error.message}`);
     }
   }

@@ -3,12 +3,12 @@ import type { UpstreamKind } from '../../sources/upstream-hosts';
 import type { UpstreamProject } from '../../sources/upstream-project';
 import type { UpstreamAccess } from '../../sources/upstream-repository';
 import type { ImportView } from '../imports.service';
-import { NewImports } from './new-imports';
+import { ImportStarter } from './new-imports';
 import type { ImportOptions, ImportPlace } from './new-imports';
-import { refuseTarget, repohostRefusal } from './repohost-refusals';
+import { repohostTargetRefusal, repohostRefusal } from './repohost-refusals';
 
 /** An import from a repository host. `find` asks the host, after the namespace was checked. */
-export interface RepohostStart {
+export interface RepohostImportStart {
   readonly source: UpstreamKind;
   readonly place: ImportPlace;
   readonly access: UpstreamAccess;
@@ -20,8 +20,8 @@ const PAGE_SIZE = 50;
 
 /** Steps that imports from all repository hosts share. Source: reference identity-and-import 6.4, 6.5. */
 @Injectable()
-export class RepohostStarts {
-  constructor(private readonly imports: NewImports) {}
+export class RepohostImportStarter {
+  constructor(private readonly imports: ImportStarter) {}
 
   /** Errors: ImportRefused for a source that is switched off. */
   assertEnabled(source: UpstreamKind): void {
@@ -29,15 +29,15 @@ export class RepohostStarts {
   }
 
   /** Creates a project and schedules its import. Errors: ImportRefused; Unavailable; those of `find`. */
-  async startImport({ source, place, access, find }: RepohostStart, options: ImportOptions): Promise<ImportView> {
+  async startImport({ source, place, access, find }: RepohostImportStart, options: ImportOptions): Promise<ImportView> {
     const outcome = await this.imports.findTarget(place);
-    if (outcome !== 'allowed') throw refuseTarget({ outcome });
+    if (outcome !== 'allowed') throw repohostTargetRefusal({ outcome });
     const plan = {
       ...{ source, place, upstream: await find(), apiUrl: access.url, credential: access.credential },
       ...{ pageSize: PAGE_SIZE, singleEndpointNotes: false, withAttachments: false },
     };
     const started = await this.imports.startImport(plan, options);
-    if ('outcome' in started) throw refuseTarget(started);
+    if ('outcome' in started) throw repohostTargetRefusal(started);
     return started;
   }
 }

@@ -8,10 +8,10 @@ const LATE = 'The import took too long to start.';
  * Describes why no import starts. `forbidden` is the text for a namespace where the user may not create projects, which
  * differs between hosts.
  */
-export function describeProblem(
+export function describeImportProblem(
   problem: ImportProblem | { readonly outcome: Exclude<ImportTargetAnswer['outcome'], 'allowed'> },
-  forbidden: string,
+  forbiddenText: string,
 ): string {
   if (problem.outcome === 'invalid') return problem.problems.join(', ');
-  return { late: LATE, missing: MISSING_NAMESPACE, forbidden }[problem.outcome];
+  return { late: LATE, missing: MISSING_NAMESPACE, forbidden: forbiddenText }[problem.outcome];
 }

@@ -1,8 +1,8 @@
 import { MAX_UPLOAD_BYTES } from '@rookery/contracts';
 import type { EgressAnswer, EgressStream } from '@rookery/egress';
-import { SourceError } from '../source-error';
+import { UpstreamError } from '../source-error';
 import type { UpstreamAccess } from '../upstream-repository';
-import { isLimited, refuseFailure, UpstreamRequests } from '../upstream-requests';
+import { isRateLimitedAnswer, assertUpstreamSuccess, UpstreamRequests } from '../upstream-requests';
 import type { AttachmentLinks } from './attachment-links';
 
 const LIMITS = { bodyBytes: MAX_UPLOAD_BYTES, totalMs: 120_000 } as const;
@@ -18,7 +18,7 @@ const EXTENSIONS: ReadonlyMap<string, string> = new Map([
   ['application/pdf', '.pdf'],
 ]);
 
-/** A file while it arrives. `content` fails with SourceError. The caller must call `close`, also after an error. */
+/** A file while it arrives. `content` fails with UpstreamError. The caller must call `close`, also after an error. */
 export interface ArrivingAttachment {
   readonly filename: string;
   readonly content: AsyncIterable<Buffer>;
@@ -34,10 +34,10 @@ export class UpstreamAttachments {
     private readonly webOrigin: string,
   ) {}
 
-  /** Opens a file, also on another server that the host redirects to. Errors: SourceError. */
+  /** Opens a file, also on another server that the host redirects to. Errors: UpstreamError. */
   async open(url: string, signal: AbortSignal): Promise<ArrivingAttachment> {
     const { credential } = this.access;
-    if (!this.links.isAttachment(url)) throw new SourceError('address', 'The address is not that of an attachment.');
+    if (!this.links.isAttachment(url)) throw new UpstreamError('address', 'The address is not that of an attachment.');
     const isHost = new URL(url).origin === this.webOrigin;
     const headers: Record<string, string> = isHost ? { authorization: `Bearer ${credential}` } : {};
     const secrets = [credential];
@@ -45,7 +45,7 @@ export class UpstreamAttachments {
     try {
       if (answer.status !== 200) this.refuseFailedAnswer({ ...answer, body: await readShortBody(answer) });
       if (/^(?:text\/html|application\/xhtml\+xml)\b/i.test(answer.headers['content-type'] ?? ''))
-        throw new SourceError('other', 'The host sent a web page in place of a file.', { status: 200 });
+        throw new UpstreamError('other', 'The host sent a web page in place of a file.', { status: 200 });
       const filename = chooseFilename(url, answer.headers);
       if (filename.includes(credential)) throw repeatedCredentialError();
       return { filename, content: refuseSecretInBody(answer.body, credential), close: answer.close };
@@ -55,12 +55,12 @@ export class UpstreamAttachments {
     }
   }
 
-  /** Errors: SourceError, with a time to wait for only if the host itself limits the requests. */
+  /** Errors: UpstreamError, with a time to wait for only if the host itself limits the requests. */
   private refuseFailedAnswer(answer: EgressAnswer): void {
     const { status } = answer;
-    if (isLimited(answer) && new URL(answer.url).origin !== this.webOrigin)
-      throw new SourceError('limit', 'Another server limits the rate of requests.', { status });
-    refuseFailure(answer, [this.access.credential]);
+    if (isRateLimitedAnswer(answer) && new URL(answer.url).origin !== this.webOrigin)
+      throw new UpstreamError('limit', 'Another server limits the rate of requests.', { status });
+    assertUpstreamSuccess(answer, [this.access.credential]);
   }
 }
 
@@ -76,7 +76,7 @@ async function readShortBody({ body }: EgressStream): Promise<Buffer> {
   return Buffer.concat(chunks);
 }
 
-/** Yields a body. Errors: SourceError if it contains the credential, which members of the project could read there. */
+/** Yields a body. Errors: UpstreamError if it contains the credential, which members of the project could read there. */
 async function* refuseSecretInBody(body: AsyncIterable<Buffer>, secret: string): AsyncGenerator<Buffer> {
   let end = Buffer.alloc(0);
   for await (const chunk of body) {
@@ -90,8 +90,8 @@ async function* refuseSecretInBody(body: AsyncIterable<Buffer>, secret: string):
   yield end;
 }
 
-function repeatedCredentialError(): SourceError {
-  return new SourceError('other', 'The answer repeats the credential.', { status: 200 });
+function repeatedCredentialError(): UpstreamError {
+  return new UpstreamError('other', 'The answer repeats the credential.', { status: 200 });
 }
 
 /**

@@ -1,6 +1,6 @@
 import type { EgressAnswer } from '@rookery/egress';
 import { assertInsideApi } from '../page-addresses';
-import { parseNumber, resetTime } from '../rate-limits';
+import { parseNumber, parseRateLimitResetTime } from '../rate-limits';
 
 type AnswerHead = Pick<EgressAnswer, 'headers'>;
 
@@ -9,7 +9,7 @@ const SPARED_REQUESTS = 50;
 const LINK = /<([^<>]{1,4096})>\s*;\s*rel="([a-z]+)"/g;
 
 /**
- * Returns the address of the next page; null after the last page. Errors: SourceError for an address outside the API,
+ * Returns the address of the next page; null after the last page. Errors: UpstreamError for an address outside the API,
  * because it gets the credential. Source: reference identity-and-import 6.8.
  */
 export function parseNextPage({ headers }: AnswerHead, api: string): string | null {
@@ -21,8 +21,8 @@ export function parseNextPage({ headers }: AnswerHead, api: string): string | nu
 }
 
 /** Returns the end of a pause that spares the last requests of a rate limit; null while there are more. */
-export function parsePause({ headers }: AnswerHead): Date | null {
+export function parseRateLimitPauseEnd({ headers }: AnswerHead): Date | null {
   const remaining = parseNumber(headers['x-ratelimit-remaining']);
   if (remaining === null || remaining >= SPARED_REQUESTS) return null;
-  return resetTime(headers);
+  return parseRateLimitResetTime(headers);
 }

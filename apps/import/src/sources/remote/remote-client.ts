@@ -1,12 +1,12 @@
 import { Injectable } from '@nestjs/common';
 import type { EgressAnswer } from '@rookery/egress';
-import { SourceError } from '../source-error';
+import { UpstreamError } from '../source-error';
 import { MAX_ITEMS, PAGE_BYTES, SMALL_BYTES } from '../upstream-repository';
 import type { UpstreamAccess, UpstreamPage, UpstreamRepository } from '../upstream-repository';
-import { isLimited, parseJson, refuseFailure, UpstreamRequests } from '../upstream-requests';
+import { isRateLimitedAnswer, parseUpstreamJson, assertUpstreamSuccess, UpstreamRequests } from '../upstream-requests';
 import type { UpstreamRequest } from '../upstream-requests';
-import { parseNextPage, parsePause } from './remote-answers';
-import { parseRepository } from './remote-repository';
+import { parseNextPage, parseRateLimitPauseEnd } from './remote-answers';
+import { parseRemoteRepository } from './remote-repository';
 import type { RemoteRepository } from './remote-repository';
 
 const PUBLIC_API = 'https://api.github.com';
@@ -33,11 +33,11 @@ export function remoteApiUrl(hostname: string | null): string {
 export class RemoteClient {
   constructor(private readonly requests: UpstreamRequests) {}
 
-  /** Reads a repository by its id. Errors: SourceError. */
+  /** Reads a repository by its id. Errors: UpstreamError. */
   async findRepository(access: UpstreamAccess, id: number): Promise<RemoteRepository> {
     const answer = await this.requests.get(createRequest(access, `${access.url}/repositories/${id}`, SMALL_BYTES));
-    const found = parseRepository(parseJson(answer, [access.credential]));
-    if (found === null) throw new SourceError('other', `The answer is not a repository. (HTTP ${answer.status})`);
+    const found = parseRemoteRepository(parseUpstreamJson(answer, [access.credential]));
+    if (found === null) throw new UpstreamError('other', `The answer is not a repository. (HTTP ${answer.status})`);
     return found;
   }
 
@@ -47,7 +47,7 @@ export class RemoteClient {
     return {
       host: new URL(access.url).host,
       firstPage: (path, pageSize) => `${base}${path}${path.includes('?') ? '&' : '?'}per_page=${pageSize}`,
-      page: (address, signal) => readPage(this.requests, access, address, signal),
+      page: (address, signal) => readRemotePage(this.requests, access, address, signal),
       object: (path, signal) => this.readObject(access, `${base}${path}`, signal),
     };
   }
@@ -55,14 +55,14 @@ export class RemoteClient {
   private async readObject(access: UpstreamAccess, address: string, signal: AbortSignal): Promise<object | null> {
     const answer = await this.requests.send({ ...createRequest(access, address, OBJECT_BYTES), signal });
     if (isMissingOrForbidden(answer)) return null;
-    refuseFailure(answer, [access.credential]);
-    const found = parseJson(answer, [access.credential]);
+    assertUpstreamSuccess(answer, [access.credential]);
+    const found = parseUpstreamJson(answer, [access.credential]);
     return typeof found === 'object' && !Array.isArray(found) ? found : null;
   }
 }
 
-/** Reads a page of a list. A list that the repository does not use is empty. Errors: SourceError. */
-export async function readPage(
+/** Reads a page of a list. A list that the repository does not use is empty. Errors: UpstreamError. */
+export async function readRemotePage(
   requests: UpstreamRequests,
   access: UpstreamAccess,
   address: string,
@@ -70,13 +70,17 @@ export async function readPage(
 ): Promise<UpstreamPage> {
   const answer = await requests.send({ ...createRequest(access, address, PAGE_BYTES), signal });
   if (answer.status === GONE) return { items: [], next: null, pauseUntil: null };
-  refuseFailure(answer, [access.credential]);
+  assertUpstreamSuccess(answer, [access.credential]);
   const { status } = answer;
-  const items = parseJson(answer, [access.credential]);
-  if (!Array.isArray(items)) throw new SourceError('other', `The answer is not a list. (HTTP ${status})`, { status });
-  if (items.length > MAX_ITEMS) throw new SourceError('other', 'The page of the host is too long.', { status });
+  const items = parseUpstreamJson(answer, [access.credential]);
+  if (!Array.isArray(items)) throw new UpstreamError('other', `The answer is not a list. (HTTP ${status})`, { status });
+  if (items.length > MAX_ITEMS) throw new UpstreamError('other', 'The page of the host is too long.', { status });
   const isPublic = access.url === PUBLIC_API;
-  return { items, next: parseNextPage(answer, access.url), pauseUntil: isPublic ? parsePause(answer) : null };
+  return {
+    items,
+    next: parseNextPage(answer, access.url),
+    pauseUntil: isPublic ? parseRateLimitPauseEnd(answer) : null,
+  };
 }
 
 /** Returns a request with the credential. Units: `bodyBytes` of the largest answer. */
@@ -86,5 +90,5 @@ export function createRequest({ credential }: UpstreamAccess, url: string, bodyB
 }
 
 function isMissingOrForbidden(answer: EgressAnswer): boolean {
-  return UNREACHED.has(answer.status) && !isLimited(answer);
+  return UNREACHED.has(answer.status) && !isRateLimitedAnswer(answer);
 }

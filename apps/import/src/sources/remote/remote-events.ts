@@ -2,7 +2,7 @@ import { hashedId } from '../hashed-ids';
 import { toFields, isId, parseText, parseTime } from '../upstream-fields';
 import type { Fields } from '../upstream-fields';
 import type { UpstreamEvent } from '../upstream-objects';
-import { nameOfLabel, parsePerson } from './remote-fields';
+import { nameOfLabel, parseRemotePerson } from './remote-fields';
 import { isPullRequest } from './remote-objects';
 
 type EventChange = UpstreamEvent['change'];
@@ -33,17 +33,17 @@ interface TimelineEntry {
 }
 
 /** Returns the path of the timeline of an issue or a pull request; null for a malformed one. */
-export function timelinePathOf(item: unknown): string | null {
-  const { number } = toFields(item);
+export function timelinePathOf(issue: unknown): string | null {
+  const { number } = toFields(issue);
   return isId(number) ? `/issues/${number}/timeline` : null;
 }
 
 /** Timelines also have comments, commits and reviews, which are in other lists. Entries do not name their issue. */
-export function timelineEntriesOf(member: unknown, item: unknown): readonly TimelineEntry[] {
-  const event = toFields(member);
+export function listTimelineEntries(entry: unknown, issue: unknown): readonly TimelineEntry[] {
+  const event = toFields(entry);
   const isMention = event['event'] === 'cross-referenced';
-  const isWanted = isMention ? mentioningReference(event, item) !== null : CHANGES.has(event['event']);
-  return isWanted ? [{ event, of: item }] : [];
+  const isWanted = isMention ? mentioningReference(event, issue) !== null : CHANGES.has(event['event']);
+  return isWanted ? [{ event, of: issue }] : [];
 }
 
 export function parseEvent(entry: unknown): UpstreamEvent | null {
@@ -55,11 +55,11 @@ export function parseEvent(entry: unknown): UpstreamEvent | null {
   const id = isId(event['id']) ? event['id'] : hashedId(JSON.stringify([number, change, name, createdAt]));
   const on = { number, isOnPullRequest: isPullRequest(of) };
   const before = parseText(toFields(event['rename'])['from'], MAX_NAME);
-  return { id, ...on, author: parsePerson(event['actor']), change, name, before, createdAt };
+  return { id, ...on, author: parseRemotePerson(event['actor']), change, name, before, createdAt };
 }
 
 function nameInChange(change: EventChange, event: Fields, item: unknown): string | null {
-  const login = (field: string): string => parsePerson(event[field]).username;
+  const login = (field: string): string => parseRemotePerson(event[field]).username;
   if (change === 'mentioned') return mentioningReference(event, item);
   if (change.startsWith('label')) return nameOfLabel(event['label']);
   if (change.startsWith('milestone')) return parseText(toFields(event['milestone'])['title'], MAX_NAME);

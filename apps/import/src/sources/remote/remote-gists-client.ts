@@ -1,13 +1,13 @@
 import { Injectable } from '@nestjs/common';
 import { EgressError } from '@rookery/egress';
 import type { EgressAnswer } from '@rookery/egress';
-import { SourceError } from '../source-error';
+import { UpstreamError } from '../source-error';
 import { storableText } from '../upstream-fields';
 import { SMALL_BYTES } from '../upstream-repository';
 import type { UpstreamAccess, UpstreamPage } from '../upstream-repository';
-import { parseJson, refuseFailure, UpstreamRequests } from '../upstream-requests';
+import { parseUpstreamJson, assertUpstreamSuccess, UpstreamRequests } from '../upstream-requests';
 import type { UpstreamRequest } from '../upstream-requests';
-import { readPage, createRequest } from './remote-client';
+import { readRemotePage, createRequest } from './remote-client';
 import { parseGist } from './remote-gists';
 import type { RemoteGist, RemoteGistFile } from './remote-gists';
 
@@ -24,7 +24,7 @@ export class GistTooLarge extends Error {}
 export class RemoteGistsClient {
   constructor(private readonly requests: UpstreamRequests) {}
 
-  /** Checks the credential. Errors: SourceError. */
+  /** Checks the credential. Errors: UpstreamError. */
   async checkCredential(access: UpstreamAccess): Promise<void> {
     await this.requests.get(createRequest(access, `${access.url}/user`, SMALL_BYTES));
   }
@@ -34,16 +34,16 @@ export class RemoteGistsClient {
     return `${url}/gists?per_page=${PAGE_SIZE}`;
   }
 
-  /** Errors: SourceError. */
+  /** Errors: UpstreamError. */
   readPage(access: UpstreamAccess, address: string, signal: AbortSignal): Promise<UpstreamPage> {
-    return readPage(this.requests, access, address, signal);
+    return readRemotePage(this.requests, access, address, signal);
   }
 
-  /** Completes a listed gist with the contents of its files. Errors: SourceError; GistTooLarge. */
+  /** Completes a listed gist with the contents of its files. Errors: UpstreamError; GistTooLarge. */
   async completeGist(access: UpstreamAccess, listed: RemoteGist, signal: AbortSignal): Promise<RemoteGist> {
     const address = `${access.url}/gists/${encodeURIComponent(listed.id)}`;
     const answer = await this.sendGistRequest({ ...createRequest(access, address, GIST_BYTES), signal });
-    const whole = answer.status === 200 ? parseGist(parseJson(answer, [access.credential])) : null;
+    const whole = answer.status === 200 ? parseGist(parseUpstreamJson(answer, [access.credential])) : null;
     const files: RemoteGistFile[] = [];
     let left = FILES_BYTES;
     for (const file of listed.files) {
@@ -62,9 +62,9 @@ export class RemoteGistsClient {
   private async readGistFile(request: UpstreamRequest, { url, credential }: UpstreamAccess): Promise<string> {
     const isHost = URL.canParse(request.url) && new URL(request.url).origin === new URL(url).origin;
     const answer = await this.sendGistRequest(isHost ? request : { ...request, headers: {} });
-    refuseFailure(answer, request.secrets);
+    assertUpstreamSuccess(answer, request.secrets);
     if (answer.body.includes(credential))
-      throw new SourceError('other', 'The answer repeats the credential.', { status: answer.status });
+      throw new UpstreamError('other', 'The answer repeats the credential.', { status: answer.status });
     return storableText(answer.body.toString());
   }
 
@@ -72,7 +72,7 @@ export class RemoteGistsClient {
     try {
       return await this.requests.send(request);
     } catch (error) {
-      const { cause } = error as SourceError;
+      const { cause } = error as UpstreamError;
       throw cause instanceof EgressError && cause.reason === 'too large' ? new GistTooLarge() : error;
     }
   }

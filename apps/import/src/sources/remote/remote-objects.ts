@@ -7,7 +7,7 @@ import type {
   UpstreamMilestone,
   UpstreamPullRequest,
 } from '../upstream-objects';
-import { nameOfLabel, parseOwner, parsePerson, parseTimes } from './remote-fields';
+import { nameOfLabel, parseBranchOwnerName, parseRemotePerson, parseRemoteTimestamps } from './remote-fields';
 
 const COMMENT_PAGE = /\/(issues|pull)\/(\d{1,15})#/;
 
@@ -21,7 +21,7 @@ export function parseLabel(item: unknown): UpstreamLabel | null {
 
 export function parseMilestone(item: unknown): UpstreamMilestone | null {
   const fields = toFields(item);
-  const times = parseTimes(fields);
+  const times = parseRemoteTimestamps(fields);
   const { number, title, state } = fields;
   if (!isId(number) || typeof title !== 'string' || !times) return null;
   const due = parseTime(fields['due_on']);
@@ -36,17 +36,17 @@ export function parseMilestone(item: unknown): UpstreamMilestone | null {
   };
 }
 
-export function issueIn(item: unknown): UpstreamIssue | null {
+export function parseRemoteIssue(item: unknown): UpstreamIssue | null {
   const fields = toFields(item);
-  const times = parseTimes(fields);
+  const times = parseRemoteTimestamps(fields);
   const { number, title, state, locked } = fields;
   if (!isId(number) || typeof title !== 'string' || !times) return null;
   const milestone = toFields(fields['milestone'])['number'];
   return {
     ...{ number, title: storableText(title), body: parseText(fields['body']), isClosed: state === 'closed' },
     ...{ ...times, isLocked: locked === true, closedAt: parseTime(fields['closed_at']) },
-    author: parsePerson(fields['user']),
-    assignees: parseList(fields['assignees']).map(parsePerson),
+    author: parseRemotePerson(fields['user']),
+    assignees: parseList(fields['assignees']).map(parseRemotePerson),
     labels: parseList(fields['labels']).flatMap((label) => nameOfLabel(label) ?? []),
     milestone: isId(milestone) ? milestone : null,
   };
@@ -58,14 +58,14 @@ export function isPullRequest(item: unknown): boolean {
 }
 
 /** Returns the path of a pull request whose list lacks a fact about its merge; null for one that is not merged. */
-export function mergedPathOf(item: unknown): string | null {
-  const { number, merged_at: mergedAt } = toFields(item);
+export function mergedPullRequestPathOf(pullRequest: unknown): string | null {
+  const { number, merged_at: mergedAt } = toFields(pullRequest);
   return isId(number) && parseTime(mergedAt) !== null ? `/pulls/${number}` : null;
 }
 
-export function parsePullRequest(item: unknown): UpstreamPullRequest | null {
+export function parseRemotePullRequest(item: unknown): UpstreamPullRequest | null {
   const fields = toFields(item);
-  const times = parseTimes(fields);
+  const times = parseRemoteTimestamps(fields);
   const { number, title, draft, locked } = fields;
   const [head, base] = [parseBranchHead(fields['head']), parseBranchHead(fields['base'])];
   if (!isId(number) || typeof title !== 'string' || !times || !head || !base) return null;
@@ -81,10 +81,10 @@ export function parsePullRequest(item: unknown): UpstreamPullRequest | null {
     },
     ...{ ...times, closedAt: parseTime(fields['closed_at']), mergedAt, head, base },
     state: mergedAt !== null ? 'merged' : fields['state'] === 'closed' ? 'closed' : 'opened',
-    author: parsePerson(fields['user']),
-    assignees: parseList(fields['assignees']).map(parsePerson),
-    reviewers: parseList(fields['requested_reviewers']).map(parsePerson),
-    mergedBy: toFields(fields['merged_by'])['login'] === undefined ? null : parsePerson(fields['merged_by']),
+    author: parseRemotePerson(fields['user']),
+    assignees: parseList(fields['assignees']).map(parseRemotePerson),
+    reviewers: parseList(fields['requested_reviewers']).map(parseRemotePerson),
+    mergedBy: toFields(fields['merged_by'])['login'] === undefined ? null : parseRemotePerson(fields['merged_by']),
     labels: parseList(fields['labels']).flatMap((label) => nameOfLabel(label) ?? []),
     milestone: isId(milestone) ? milestone : null,
     isForeign: repositoryIdOf(fields['head']) !== repositoryIdOf(fields['base']),
@@ -95,7 +95,7 @@ export function parsePullRequest(item: unknown): UpstreamPullRequest | null {
 function parseBranchHead(value: unknown): UpstreamCommit | null {
   const { ref, sha, user } = toFields(value);
   if (typeof ref !== 'string' || typeof sha !== 'string') return null;
-  return { branch: storableText(ref), sha: storableText(sha), owner: parseOwner(user) };
+  return { branch: storableText(ref), sha: storableText(sha), owner: parseBranchOwnerName(user) };
 }
 
 /** Returns undefined for a repository that was deleted. */
@@ -104,19 +104,19 @@ function repositoryIdOf(value: unknown): unknown {
 }
 
 /** Returns the path of the comments on an issue or a pull request; null for a malformed one. */
-export function commentsPathOf(item: unknown): string | null {
-  const { number } = toFields(item);
+export function commentsPathOf(issue: unknown): string | null {
+  const { number } = toFields(issue);
   return isId(number) ? `/issues/${number}/comments` : null;
 }
 
-export function parseComment(item: unknown): UpstreamComment | null {
+export function parseRemoteComment(item: unknown): UpstreamComment | null {
   const fields = toFields(item);
-  const times = parseTimes(fields);
+  const times = parseRemoteTimestamps(fields);
   const { id, body } = fields;
   const [, page, number] = matchCommentPage(item) ?? [];
   if (!isId(id) || typeof body !== 'string' || !times || number === undefined) return null;
   const on = { number: Number(number), isOnPullRequest: page === 'pull' };
-  return { id, ...on, author: parsePerson(fields['user']), body: storableText(body), ...times };
+  return { id, ...on, author: parseRemotePerson(fields['user']), body: storableText(body), ...times };
 }
 
 function matchCommentPage(comment: unknown): RegExpExecArray | null {

@@ -1,10 +1,10 @@
 import { toFields, isId, storableText, parseText, parseTime } from '../upstream-fields';
 import type { UpstreamProtectedBranch, UpstreamRelease } from '../upstream-objects';
-import { parsePerson } from './remote-fields';
+import { parseRemotePerson } from './remote-fields';
 
 /** Drafts have no tag. */
-export function isPublished(item: unknown): boolean {
-  return toFields(item)['draft'] !== true;
+export function isPublished(release: unknown): boolean {
+  return toFields(release)['draft'] !== true;
 }
 
 export function parseRelease(item: unknown): UpstreamRelease | null {
@@ -14,13 +14,13 @@ export function parseRelease(item: unknown): UpstreamRelease | null {
   if (!isId(id) || typeof tag !== 'string' || createdAt === null) return null;
   return {
     ...{ id, tag: storableText(tag), name: parseText(fields['name']), body: parseText(fields['body']), createdAt },
-    ...{ author: parsePerson(fields['author']), publishedAt: parseTime(fields['published_at']) },
+    ...{ author: parseRemotePerson(fields['author']), publishedAt: parseTime(fields['published_at']) },
   };
 }
 
 /** Returns the path of the protection of a branch; null for a malformed one. */
-export function protectionPathOf(item: unknown): string | null {
-  const { name } = toFields(item);
+export function protectionPathOf(branch: unknown): string | null {
+  const { name } = toFields(branch);
   return typeof name === 'string' && name !== ''
     ? `/branches/${encodeURIComponent(storableText(name))}/protection`
     : null;

@@ -1,4 +1,4 @@
-import { isAddress, isName, isText } from '../upstream-project';
+import { isUrlWithoutCredentials, isUpstreamRepositoryName, isStorableUpstreamText } from '../upstream-project';
 import type { UpstreamProject } from '../upstream-project';
 
 /** A repository of an upstream host. Units: `bytes` as the host estimates it. */
@@ -16,19 +16,20 @@ const KIB = 1024;
  * type.
  * Source: reference identity-and-import 6.9.
  */
-export function parseRepository(answer: unknown): RemoteRepository | null {
+export function parseRemoteRepository(answer: unknown): RemoteRepository | null {
   if (typeof answer !== 'object' || answer === null) return null;
   const fields = answer as Readonly<Record<string, unknown>>;
   const { id, name, full_name: fullName, private: isPrivate, clone_url: cloneUrl, size } = fields;
   if (!Number.isSafeInteger(id) || typeof isPrivate !== 'boolean') return null;
-  if (!isText(name) || !isName(fullName) || !isAddress(cloneUrl)) return null;
+  if (!isStorableUpstreamText(name) || !isUpstreamRepositoryName(fullName) || !isUrlWithoutCredentials(cloneUrl))
+    return null;
   const web = fields['html_url'];
   return {
     id: id as number,
     ...{ name, fullName, isPrivate, cloneUrl },
-    description: isText(fields['description']) ? fields['description'] : null,
-    webUrl: isAddress(web) ? web : null,
-    defaultBranch: isText(fields['default_branch']) ? fields['default_branch'] : null,
+    description: isStorableUpstreamText(fields['description']) ? fields['description'] : null,
+    webUrl: isUrlWithoutCredentials(web) ? web : null,
+    defaultBranch: isStorableUpstreamText(fields['default_branch']) ? fields['default_branch'] : null,
     bytes: typeof size === 'number' && size > 0 ? size * KIB : 0,
   };
 }

@@ -1,7 +1,7 @@
 import { withSuggestionRange } from '../suggestion-range';
 import { toFields, isId, storableText, parseText, parseTime } from '../upstream-fields';
 import type { UpstreamReview, UpstreamReviewComment } from '../upstream-objects';
-import { parsePerson, parseTimes } from './remote-fields';
+import { parseRemotePerson, parseRemoteTimestamps } from './remote-fields';
 
 const STATES: ReadonlyMap<string, UpstreamReview['state']> = new Map([
   ['APPROVED', 'approved'],
@@ -12,24 +12,24 @@ const STATES: ReadonlyMap<string, UpstreamReview['state']> = new Map([
 const PULL_ADDRESS = /\/pulls?\/(\d{1,15})(?:[#/?]|$)/;
 
 /** Returns the path of the reviews of a pull request; null for a malformed one. */
-export function reviewsPathOf(item: unknown): string | null {
-  const { number } = toFields(item);
+export function reviewsPathOf(pullRequest: unknown): string | null {
+  const { number } = toFields(pullRequest);
   return isId(number) ? `/pulls/${number}/reviews` : null;
 }
 
 /** Returns the path of the comments on lines of a pull request; null for a malformed one. */
-export function reviewCommentsPathOf(item: unknown): string | null {
-  const { number } = toFields(item);
+export function reviewCommentsPathOf(pullRequest: unknown): string | null {
+  const { number } = toFields(pullRequest);
   return isId(number) ? `/pulls/${number}/comments` : null;
 }
 
 /** Whether a review has content: not one that is pending, nor one that only carries comments on lines. */
-export function hasContent(item: unknown): boolean {
-  const { state, body } = toFields(item);
+export function isImportableReview(review: unknown): boolean {
+  const { state, body } = toFields(review);
   return typeof state !== 'string' || (STATES.has(state) && (state !== 'COMMENTED' || parseText(body) !== null));
 }
 
-export function parseReview(item: unknown): UpstreamReview | null {
+export function parseRemoteReview(item: unknown): UpstreamReview | null {
   const fields = toFields(item);
   const { id, state } = fields;
   const number = parsePullRequestNumber(fields['pull_request_url']) ?? parsePullRequestNumber(fields['html_url']);
@@ -40,7 +40,7 @@ export function parseReview(item: unknown): UpstreamReview | null {
     id,
     number,
     state: known,
-    author: parsePerson(fields['user']),
+    author: parseRemotePerson(fields['user']),
     body: parseText(fields['body']),
     submittedAt,
   };
@@ -48,13 +48,13 @@ export function parseReview(item: unknown): UpstreamReview | null {
 
 export function parseReviewComment(item: unknown): UpstreamReviewComment | null {
   const fields = toFields(item);
-  const times = parseTimes(fields);
+  const times = parseRemoteTimestamps(fields);
   const { id, body, path, in_reply_to_id: replyTo } = fields;
   const number = parsePullRequestNumber(fields['pull_request_url']) ?? parsePullRequestNumber(fields['html_url']);
   if (!isId(id) || typeof body !== 'string' || typeof path !== 'string' || !times || number === null) return null;
   const at = parseCommentLine(fields);
   return {
-    ...{ id, number, author: parsePerson(fields['user']), path: storableText(path), ...at, ...times },
+    ...{ id, number, author: parseRemotePerson(fields['user']), path: storableText(path), ...at, ...times },
     body: withSuggestionRange(storableText(body), at),
     replyTo: isId(replyTo) ? replyTo : null,
   };

@@ -1,13 +1,13 @@
 import { Injectable } from '@nestjs/common';
 import { basicCredential } from '../basic-credential';
-import { SourceError } from '../source-error';
+import { UpstreamError } from '../source-error';
 import { toFields } from '../upstream-fields';
 import type { UpstreamProject } from '../upstream-project';
 import { MAX_ITEMS, PAGE_BYTES, SMALL_BYTES } from '../upstream-repository';
 import type { UpstreamAccess, UpstreamPage, UpstreamRepository } from '../upstream-repository';
-import { isLimited, parseJson, refuseFailure, UpstreamRequests } from '../upstream-requests';
+import { isRateLimitedAnswer, parseUpstreamJson, assertUpstreamSuccess, UpstreamRequests } from '../upstream-requests';
 import type { UpstreamRequest } from '../upstream-requests';
-import { parseBranch, parseRepository } from './repohost-server-repository';
+import { parseRepohostServerBranchName, parseRepohostServerRepository } from './repohost-server-repository';
 
 const API_PATH = '/rest/api/1.0';
 /** Objects of these kinds do not exist, or the credential does not reach them. */
@@ -23,15 +23,15 @@ export function repohostServerApiUrl(server: string): string {
 export class RepohostServerClient {
   constructor(private readonly requests: UpstreamRequests) {}
 
-  /** Reads a repository. Returns null if the server answers 404. Errors: SourceError. */
+  /** Reads a repository. Returns null if the server answers 404. Errors: UpstreamError. */
   async findRepository(access: UpstreamAccess, project: string, slug: string): Promise<UpstreamProject | null> {
     const address = repositoryAddress(access, `${project}/${slug}`);
     const answer = await this.requests.send(createRequest(access, address, SMALL_BYTES));
     if (answer.status === 404) return null;
     const { secrets } = basicCredential(access.credential);
-    refuseFailure(answer, secrets);
-    const found = parseRepository(parseJson(answer, secrets));
-    if (found === null) throw new SourceError('other', `The answer is not a repository. (HTTP ${answer.status})`);
+    assertUpstreamSuccess(answer, secrets);
+    const found = parseRepohostServerRepository(parseUpstreamJson(answer, secrets));
+    if (found === null) throw new UpstreamError('other', `The answer is not a repository. (HTTP ${answer.status})`);
     return { ...found, defaultBranch: await this.readDefaultBranch(access, found.fullName) };
   }
 
@@ -50,16 +50,17 @@ export class RepohostServerClient {
   /** An empty repository has no branch. */
   private async readDefaultBranch(access: UpstreamAccess, name: string): Promise<string | null> {
     const address = `${repositoryAddress(access, name)}/branches/default`;
-    return parseBranch(await this.readJsonOrNull(createRequest(access, address, SMALL_BYTES)));
+    return parseRepohostServerBranchName(await this.readJsonOrNull(createRequest(access, address, SMALL_BYTES)));
   }
 
   private async readPage(access: UpstreamAccess, address: string, signal: AbortSignal): Promise<UpstreamPage> {
     const { secrets } = basicCredential(access.credential);
     const answer = await this.requests.get({ ...createRequest(access, address, PAGE_BYTES), signal });
     const { status } = answer;
-    const { values: items, isLastPage, nextPageStart } = toFields(parseJson(answer, secrets));
-    if (!Array.isArray(items)) throw new SourceError('other', `The answer is not a list. (HTTP ${status})`, { status });
-    if (items.length > MAX_ITEMS) throw new SourceError('other', 'The page of the host is too long.', { status });
+    const { values: items, isLastPage, nextPageStart } = toFields(parseUpstreamJson(answer, secrets));
+    if (!Array.isArray(items))
+      throw new UpstreamError('other', `The answer is not a list. (HTTP ${status})`, { status });
+    if (items.length > MAX_ITEMS) throw new UpstreamError('other', 'The page of the host is too long.', { status });
     return { items, next: isLastPage === false ? nextPageAddress(address, nextPageStart) : null, pauseUntil: null };
   }
 
@@ -67,10 +68,10 @@ export class RepohostServerClient {
   private async readJsonOrNull(request: UpstreamRequest): Promise<unknown> {
     const { secrets } = request;
     const answer = await this.requests.send(request);
-    if (UNREACHED.has(answer.status) && !isLimited(answer)) return null;
+    if (UNREACHED.has(answer.status) && !isRateLimitedAnswer(answer)) return null;
     if (answer.status === 204) return null;
-    refuseFailure(answer, secrets);
-    return parseJson(answer, secrets);
+    assertUpstreamSuccess(answer, secrets);
+    return parseUpstreamJson(answer, secrets);
   }
 }
 
@@ -78,10 +79,10 @@ function objectOrNull(value: unknown): object | null {
   return typeof value === 'object' && !Array.isArray(value) ? value : null;
 }
 
-/** Errors: SourceError for a place that is no number. */
+/** Errors: UpstreamError for a place that is no number. */
 function nextPageAddress(address: string, start: unknown): string {
   if (!Number.isSafeInteger(start) || (start as number) < 0) {
-    throw new SourceError('address', 'Invalid pagination URL.');
+    throw new UpstreamError('address', 'Invalid pagination URL.');
   }
   const next = new URL(address);
   next.searchParams.set('start', String(start));

@@ -1,4 +1,9 @@
-import { parseComment, listGeneralComments, parseLineComment, listLineComments } from './repohost-server-pulls';
+import {
+  parseRepohostServerComment,
+  listRepohostServerGeneralComments,
+  parseRepohostServerLineComment,
+  listRepohostServerLineComments,
+} from './repohost-server-pulls';
 
 const person = { id: 1, name: 'robin' };
 
@@ -10,9 +15,11 @@ it('reads a text that many replies share once', () => {
   const path = { components: Array.from({ length: 500 }, () => 'abcdef') };
   const activity = { action: 'COMMENTED', comment };
   const from = performance.now();
-  const general = listGeneralComments(activity, { id: 7 }).map(parseComment);
+  const general = listRepohostServerGeneralComments(activity, { id: 7 }).map(parseRepohostServerComment);
   const commentAnchor = { path, line: 3, toHash: 'a'.repeat(1_000_000) };
-  const lineComments = listLineComments({ ...activity, commentAnchor }, { id: 7 }).map(parseLineComment);
+  const lineComments = listRepohostServerLineComments({ ...activity, commentAnchor }, { id: 7 }).map(
+    parseRepohostServerLineComment,
+  );
   expect(performance.now() - from).toBeLessThan(5000);
   expect(general.at(-1)).toMatchObject({ id: 20_001, body: `> ${'é'.repeat(80)}…\n\nYes` });
   expect(lineComments.at(-1)).toMatchObject({ id: 20_001, path: path.components.join('/'), commitId: 'a'.repeat(64) });

@@ -53,21 +53,21 @@ const MAX_QUOTE = 80;
 const MAX_PATH = 4096;
 
 /** Returns the path of the activities of a pull request; null for a malformed one. */
-export function activitiesPathOf(item: unknown): string | null {
-  const { id } = toFields(item);
+export function activitiesPathOf(pullRequest: unknown): string | null {
+  const { id } = toFields(pullRequest);
   return isId(id) ? `/pull-requests/${id}/activities` : null;
 }
 
 /** Returns the path of the activities of a merged pull request, whose list lacks its merge; null for one that is not merged. */
-export function mergedPathOf(item: unknown): string | null {
-  return toFields(item)['state'] === 'MERGED' ? activitiesPathOf(item) : null;
+export function mergedPullRequestActivitiesPathOf(pullRequest: unknown): string | null {
+  return toFields(pullRequest)['state'] === 'MERGED' ? activitiesPathOf(pullRequest) : null;
 }
 
 /**
  * Reads a pull request. Returns null if a needed field is missing or has another type; `values` are the activities of a
  * merged one. Source: reference identity-and-import 6.10.
  */
-export function parsePullRequest(item: unknown): UpstreamPullRequest | null {
+export function parseRepohostServerPullRequest(item: unknown): UpstreamPullRequest | null {
   const fields = toFields(item);
   const { id, title, state } = fields;
   const times = parseTimes(fields);
@@ -91,12 +91,12 @@ export function parsePullRequest(item: unknown): UpstreamPullRequest | null {
 }
 
 /** Returns the reviews in an activity. Source: reference identity-and-import 6.10. */
-export function listReviews(activity: unknown, pullRequest: unknown): readonly NumberedActivity[] {
+export function listRepohostServerReviews(activity: unknown, pullRequest: unknown): readonly NumberedActivity[] {
   const isReview = REVIEW_STATES.has(toFields(activity)['action']);
   return isReview ? [{ number: toFields(pullRequest)['id'], activity }] : [];
 }
 
-export function parseReview(item: unknown): UpstreamReview | null {
+export function parseRepohostServerReview(item: unknown): UpstreamReview | null {
   const { number, activity } = toFields(item);
   const { id, action, createdDate, user } = toFields(activity);
   const [state, submittedAt] = [REVIEW_STATES.get(action), parseInstant(createdDate)];
@@ -107,16 +107,16 @@ export function parseReview(item: unknown): UpstreamReview | null {
 }
 
 /** Returns the comments on lines in an activity, with all replies. */
-export function listLineComments(activity: unknown, pullRequest: unknown): readonly ActivityComment[] {
+export function listRepohostServerLineComments(activity: unknown, pullRequest: unknown): readonly ActivityComment[] {
   return listActivityComments(activity, pullRequest).filter(({ place }) => place !== undefined);
 }
 
 /** Returns the comments on the whole pull request in an activity, with all replies. */
-export function listGeneralComments(activity: unknown, pullRequest: unknown): readonly ActivityComment[] {
+export function listRepohostServerGeneralComments(activity: unknown, pullRequest: unknown): readonly ActivityComment[] {
   return listActivityComments(activity, pullRequest).filter(({ place }) => place === undefined);
 }
 
-export function parseComment(item: unknown): UpstreamComment | null {
+export function parseRepohostServerComment(item: unknown): UpstreamComment | null {
   const { number, comment } = toFields(item);
   const fields = toFields(comment);
   const times = parseTimes(fields);
@@ -126,9 +126,9 @@ export function parseComment(item: unknown): UpstreamComment | null {
   return { id: fields['id'], number, isOnPullRequest: true, author: parsePerson(fields['author']), body, ...times };
 }
 
-export function parseLineComment(item: unknown): UpstreamReviewComment | null {
+export function parseRepohostServerLineComment(item: unknown): UpstreamReviewComment | null {
   const { root, place } = item as ActivityComment;
-  const found = place ? parseComment(item) : null;
+  const found = place ? parseRepohostServerComment(item) : null;
   if (!place || found === null) return null;
   const { id, number, author, body, createdAt, updatedAt } = found;
   return {

@@ -3,14 +3,14 @@ import type { SettingsOf } from '@rookery/platform';
 import { importSettings } from '../../import.config';
 import { basicCredential } from '../basic-credential';
 import { assertInsideApi } from '../page-addresses';
-import { SourceError } from '../source-error';
+import { UpstreamError } from '../source-error';
 import { toFields } from '../upstream-fields';
 import type { UpstreamProject } from '../upstream-project';
 import { MAX_ITEMS, PAGE_BYTES, SMALL_BYTES } from '../upstream-repository';
 import type { UpstreamAccess, UpstreamPage, UpstreamRepository } from '../upstream-repository';
-import { isLimited, parseJson, refuseFailure, UpstreamRequests } from '../upstream-requests';
+import { isRateLimitedAnswer, parseUpstreamJson, assertUpstreamSuccess, UpstreamRequests } from '../upstream-requests';
 import type { UpstreamRequest } from '../upstream-requests';
-import { parseRepository } from './repohost-repository';
+import { parseRepohostRepository } from './repohost-repository';
 
 /** Status of a list that the repository does not use, such as issues, and of a missing object. */
 const MISSING = 404;
@@ -29,20 +29,21 @@ export class RepohostClient {
     return this.settings.repohostApiUrl.replace(/\/+$/, '');
   }
 
-  /** Checks the credential. Errors: SourceError, `credential` for a refused one. */
+  /** Checks the credential. Errors: UpstreamError, `credential` for a refused one. */
   async checkCredential(access: UpstreamAccess): Promise<void> {
     await this.requests.get(createRequest(access, `${access.url}/user`, SMALL_BYTES));
   }
 
-  /** Reads a repository. `name` is `workspace/slug`. Returns null if the service answers 404. Errors: SourceError. */
+  /** Reads a repository. `name` is `workspace/slug`. Returns null if the service answers 404. Errors: UpstreamError. */
   async findRepository(access: UpstreamAccess, name: string): Promise<UpstreamProject | null> {
     const answer = await this.requests.send(createRequest(access, repositoryAddress(access, name), SMALL_BYTES));
     const { status } = answer;
     if (status === MISSING) return null;
     const { secrets } = basicCredential(access.credential);
-    refuseFailure(answer, secrets);
-    const found = parseRepository(parseJson(answer, secrets));
-    if (found === null) throw new SourceError('other', `The answer is not a repository. (HTTP ${status})`, { status });
+    assertUpstreamSuccess(answer, secrets);
+    const found = parseRepohostRepository(parseUpstreamJson(answer, secrets));
+    if (found === null)
+      throw new UpstreamError('other', `The answer is not a repository. (HTTP ${status})`, { status });
     return found;
   }
 
@@ -62,10 +63,11 @@ export class RepohostClient {
     const { status } = answer;
     if (status === MISSING) return { items: [], next: null, pauseUntil: null };
     const { secrets } = basicCredential(access.credential);
-    refuseFailure(answer, secrets);
-    const { values: items, next } = toFields(parseJson(answer, secrets));
-    if (!Array.isArray(items)) throw new SourceError('other', `The answer is not a list. (HTTP ${status})`, { status });
-    if (items.length > MAX_ITEMS) throw new SourceError('other', 'The page of the host is too long.', { status });
+    assertUpstreamSuccess(answer, secrets);
+    const { values: items, next } = toFields(parseUpstreamJson(answer, secrets));
+    if (!Array.isArray(items))
+      throw new UpstreamError('other', `The answer is not a list. (HTTP ${status})`, { status });
+    if (items.length > MAX_ITEMS) throw new UpstreamError('other', 'The page of the host is too long.', { status });
     if (typeof next !== 'string') return { items, next: null, pauseUntil: null };
     assertInsideApi(next, access.url);
     return { items, next, pauseUntil: null };
@@ -73,10 +75,10 @@ export class RepohostClient {
 
   private async readObject(access: UpstreamAccess, address: string, signal: AbortSignal): Promise<object | null> {
     const answer = await this.requests.send({ ...createRequest(access, address, PAGE_BYTES), signal });
-    if (UNREACHED.has(answer.status) && !isLimited(answer)) return null;
+    if (UNREACHED.has(answer.status) && !isRateLimitedAnswer(answer)) return null;
     const { secrets } = basicCredential(access.credential);
-    refuseFailure(answer, secrets);
-    const found = parseJson(answer, secrets);
+    assertUpstreamSuccess(answer, secrets);
+    const found = parseUpstreamJson(answer, secrets);
     return typeof found === 'object' && !Array.isArray(found) ? found : null;
   }
 }

@@ -3,13 +3,15 @@ import { hashedId } from '../hashed-ids';
 import { DELETED, toFields, storableUsername, parseText, parseTime } from '../upstream-fields';
 import type { Fields } from '../upstream-fields';
 
-export function parseTimes(fields: Fields): { readonly createdAt: string; readonly updatedAt: string } | null {
+export function parseRepohostTimestamps(
+  fields: Fields,
+): { readonly createdAt: string; readonly updatedAt: string } | null {
   const createdAt = parseTime(fields['created_on']);
   return createdAt === null ? null : { createdAt, updatedAt: parseTime(fields['updated_on']) ?? createdAt };
 }
 
 /** Reads a person. Users of this service have no numbers, so `id` is a hash of the upstream id. */
-export function parsePerson(value: unknown): UpstreamPerson {
+export function parseRepohostPerson(value: unknown): UpstreamPerson {
   const { uuid, account_id: account, nickname, username, display_name: shown } = toFields(value);
   const id = [uuid, account].find((one) => typeof one === 'string' && one !== '') as string | undefined;
   const name = [nickname, username, shown].find((one) => typeof one === 'string' && one !== '') as string | undefined;

@@ -16,8 +16,8 @@ import type {
   UpstreamReview,
   UpstreamReviewComment,
 } from '../upstream-objects';
-import { parsePerson, parseRawText, parseTimes } from './repohost-fields';
-import { parseComment } from './repohost-issues';
+import { parseRepohostPerson, parseRawText, parseRepohostTimestamps } from './repohost-fields';
+import { parseRepohostComment } from './repohost-issues';
 
 /** A comment or review of a pull request, which does not name the number. */
 interface PullRequestComment {
@@ -30,20 +30,20 @@ interface PullRequestComment {
 const REVIEW_STATES = { approval: 'approved', changes_requested: 'changes_requested' } as const;
 
 /** Returns the path of a pull request, since lists lack the reviewers; null for a malformed one. */
-export function pullRequestPathOf(item: unknown): string | null {
-  const { id } = toFields(item);
+export function pullRequestPathOf(pullRequest: unknown): string | null {
+  const { id } = toFields(pullRequest);
   return isId(id) ? `/pullrequests/${id}` : null;
 }
 
 /** Returns the path of the comments on a pull request; null for a malformed one. */
-export function pullRequestCommentsPathOf(item: unknown): string | null {
-  const path = pullRequestPathOf(item);
+export function pullRequestCommentsPathOf(pullRequest: unknown): string | null {
+  const path = pullRequestPathOf(pullRequest);
   return path && `${path}/comments`;
 }
 
 /** Returns the path of the activities of a pull request; null for a malformed one. */
-export function activityPathOf(item: unknown): string | null {
-  const path = pullRequestPathOf(item);
+export function activityPathOf(pullRequest: unknown): string | null {
+  const path = pullRequestPathOf(pullRequest);
   return path && `${path}/activity`;
 }
 
@@ -51,10 +51,10 @@ export function activityPathOf(item: unknown): string | null {
  * Reads a pull request. Returns null if a required field is missing or has another type.
  * Source: reference identity-and-import 6.11.
  */
-export function parsePullRequest(item: unknown): UpstreamPullRequest | null {
+export function parseRepohostPullRequest(item: unknown): UpstreamPullRequest | null {
   const fields = toFields(item);
   const { id, title, state } = fields;
-  const times = parseTimes(fields);
+  const times = parseRepohostTimestamps(fields);
   const [head, base] = [parseBranchHead(fields['source']), parseBranchHead(fields['destination'])];
   if (!isId(id) || typeof title !== 'string' || !times || !head || !base) return null;
   const closedAt = parseTime(fields['closed_on']) ?? times.updatedAt;
@@ -67,21 +67,21 @@ export function parsePullRequest(item: unknown): UpstreamPullRequest | null {
     state: isMerged ? 'merged' : isOpen ? 'opened' : 'closed',
     closedAt: isMerged || isOpen ? null : closedAt,
     mergedAt: isMerged ? closedAt : null,
-    mergedBy: isMerged && toFields(closedBy)['uuid'] !== undefined ? parsePerson(closedBy) : null,
+    mergedBy: isMerged && toFields(closedBy)['uuid'] !== undefined ? parseRepohostPerson(closedBy) : null,
     mergeCommitSha: parseText(toFields(fields['merge_commit'])['hash']),
-    author: parsePerson(fields['author']),
-    reviewers: parseList(fields['reviewers']).map(parsePerson),
+    author: parseRepohostPerson(fields['author']),
+    reviewers: parseList(fields['reviewers']).map(parseRepohostPerson),
     isForeign: repositoryNameOf(fields['source']) !== repositoryNameOf(fields['destination']),
   };
 }
 
 /** Returns the reviews in an activity. */
-export function listReviews(activity: unknown, pullRequest: unknown): readonly PullRequestComment[] {
+export function listRepohostReviews(activity: unknown, pullRequest: unknown): readonly PullRequestComment[] {
   const isReview = Object.keys(REVIEW_STATES).some((name) => toFields(activity)[name] !== undefined);
   return isReview ? [pairWithPullRequest(pullRequest, activity)] : [];
 }
 
-export function parseReview(item: unknown): UpstreamReview | null {
+export function parseRepohostReview(item: unknown): UpstreamReview | null {
   const { number, comment: activity } = toFields(item);
   const name = toFields(activity)['approval'] === undefined ? 'changes_requested' : 'approval';
   const { date, user } = toFields(toFields(activity)[name]);
@@ -89,27 +89,27 @@ export function parseReview(item: unknown): UpstreamReview | null {
   if (!isId(number) || submittedAt === null) return null;
   // Activities have no id of their own.
   const id = Date.parse(submittedAt);
-  return { id, number, state: REVIEW_STATES[name], author: parsePerson(user), body: null, submittedAt };
+  return { id, number, state: REVIEW_STATES[name], author: parseRepohostPerson(user), body: null, submittedAt };
 }
 
 /** Returns a comment if it is on a line or a file. */
-export function listLineComments(comment: unknown, pullRequest: unknown): readonly PullRequestComment[] {
+export function listRepohostLineComments(comment: unknown, pullRequest: unknown): readonly PullRequestComment[] {
   return isInlineComment(comment) && isNotDeleted(comment) ? [pairWithPullRequest(pullRequest, comment)] : [];
 }
 
 /** Returns a comment if it is on the whole pull request. */
-export function listGeneralComments(comment: unknown, pullRequest: unknown): readonly PullRequestComment[] {
+export function listRepohostGeneralComments(comment: unknown, pullRequest: unknown): readonly PullRequestComment[] {
   return !isInlineComment(comment) && isNotDeleted(comment) ? [pairWithPullRequest(pullRequest, comment)] : [];
 }
 
 export function parseGeneralComment(item: unknown): UpstreamComment | null {
-  const found = parseComment(item);
+  const found = parseRepohostComment(item);
   // Issues and pull requests number their comments independently of each other.
   return found === null ? null : { ...found, id: 2 * found.id, isOnPullRequest: true };
 }
 
-export function parseLineComment(item: unknown): UpstreamReviewComment | null {
-  const found = parseComment(item);
+export function parseRepohostLineComment(item: unknown): UpstreamReviewComment | null {
+  const found = parseRepohostComment(item);
   const { comment, head } = item as PullRequestComment;
   const { inline, parent } = toFields(comment);
   const { path, from, to, start_from: startFrom, start_to: startTo } = toFields(inline);

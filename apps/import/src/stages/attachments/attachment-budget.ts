@@ -1,5 +1,5 @@
 import type { ImportedTotal } from '@rookery/contracts';
-import { SourceError } from '../../sources/source-error';
+import { UpstreamError } from '../../sources/source-error';
 
 /** Limits of the files of one import. Units: `ms` of waiting for files in one try of the import. */
 export interface AttachmentLimits extends ImportedTotal {
@@ -58,7 +58,7 @@ export class AttachmentBudget {
     }
   }
 
-  /** Yields the content of a file and counts it. Errors: those of the content; SourceError if the budget ends within it. */
+  /** Yields the content of a file and counts it. Errors: those of the content; UpstreamError if the budget ends within it. */
   async *countBytes(content: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
     let size = 0;
     let isWhole = false;
@@ -66,7 +66,7 @@ export class AttachmentBudget {
       for await (const chunk of content) {
         size += chunk.length;
         this.isExceeded = this.usedBytes + size > this.limits.bytes;
-        if (this.isExceeded) throw new SourceError('other', this.message);
+        if (this.isExceeded) throw new UpstreamError('other', this.message);
         yield chunk;
       }
       isWhole = true;

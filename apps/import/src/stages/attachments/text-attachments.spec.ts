@@ -1,11 +1,11 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { AttachmentLinks } from '../../sources/attachments/attachment-links';
 import type { ArrivingAttachment, UpstreamAttachments } from '../../sources/attachments/upstream-attachments';
-import { SourceError } from '../../sources/source-error';
+import { UpstreamError } from '../../sources/source-error';
 import { AttachmentBudget } from './attachment-budget';
 import type { AttachmentLimits } from './attachment-budget';
 import type { ProjectUploads } from './project-uploads';
-import { TextAttachments } from './text-attachments';
+import { TextAttachmentImporter } from './text-attachments';
 
 const MIB = 1024 * 1024;
 const links = new AttachmentLinks('https://git.example', 'wren/heron');
@@ -25,7 +25,7 @@ interface FakeHostOptions {
 class ImportWithFakes {
   readonly requested: string[] = [];
   private readonly sizes = new Map<string, number>();
-  private readonly stage = new TextAttachments({
+  private readonly stage = new TextAttachmentImporter({
     findUploads: async (_project: number, addresses: readonly string[]) => ({
       stored: new Map(addresses.filter((one) => this.sizes.has(one)).map((one) => [one, this.upload(one)])),
       total: { files: this.sizes.size, bytes: [...this.sizes.values()].reduce((sum, size) => sum + size, 0) },
@@ -64,12 +64,12 @@ class ImportWithFakes {
   private open(address: string): ArrivingAttachment {
     this.requested.push(address);
     const { isHalfMissing, isBroken, ms = 0 } = this.host;
-    if (isHalfMissing && Number(address.at(-1)) % 2 === 0) throw new SourceError('other', 'gone', { status: 404 });
+    if (isHalfMissing && Number(address.at(-1)) % 2 === 0) throw new UpstreamError('other', 'gone', { status: 404 });
     const chunk = Buffer.alloc(0.2 * MIB);
     const content = async function* (): AsyncGenerator<Buffer> {
       yield* [chunk, chunk, chunk];
       await delay(ms);
-      if (isBroken) throw new SourceError('other', 'broken');
+      if (isBroken) throw new UpstreamError('other', 'broken');
     };
     return { filename: 'x.png', content: content(), close: async () => undefined };
   }

@@ -4,8 +4,8 @@ import type { ImportedAttachment } from '@rookery/contracts';
 import { EgressError } from '@rookery/egress';
 import type { EgressReason } from '@rookery/egress';
 import type { UpstreamAttachments } from '../../sources/attachments/upstream-attachments';
-import { SourceError } from '../../sources/source-error';
-import { StageFailed, StageWaits } from '../stage-failure';
+import { UpstreamError } from '../../sources/source-error';
+import { ImportStageFailed, ImportStagePostponed } from '../stage-failure';
 import type { FailedObject } from '../stage-failure';
 import type { AttachmentBudget } from './attachment-budget';
 import { ProjectUploads } from './project-uploads';
@@ -45,13 +45,13 @@ const AWAY = 'The host did not send the files before this one.';
  * an interrupted import stores each one once. Source: reference identity-and-import 6.6; ADR 0202.
  */
 @Injectable()
-export class TextAttachments {
+export class TextAttachmentImporter {
   constructor(private readonly uploads: ProjectUploads) {}
 
   /**
    * Stores the files that a text links to, and returns the text with links to the uploads. `name` names the object of
-   * the text in failures. `check` runs after each requested file. Errors: StageFailed for a host that is away;
-   * StageWaits; those of `check` and of package; the reason of the signal.
+   * the text in failures. `check` runs after each requested file. Errors: ImportStageFailed for a host that is away;
+   * ImportStagePostponed; those of `check` and of package; the reason of the signal.
    */
   async storeAttachments(
     projectId: number,
@@ -100,13 +100,14 @@ export class TextAttachments {
         return stored;
       } catch (error) {
         signal.throwIfAborted();
-        if (!(error instanceof SourceError)) throw error;
+        if (!(error instanceof UpstreamError)) throw error;
         if (error.reason === 'limit' && error.retryAt && source.canWait())
-          throw new StageWaits(error.retryAt, { cause: error });
+          throw new ImportStagePostponed(error.retryAt, { cause: error });
         if (!isTransientError(error) || attempt === TRIES) {
           const count = isUnansweredError(error) ? (unanswered.get(origin) ?? 0) + 1 : 0;
           unanswered.set(origin, count);
-          if (count >= MAX_UNANSWERED && !isLastTry) throw new StageFailed(error.message, false, { cause: error });
+          if (count >= MAX_UNANSWERED && !isLastTry)
+            throw new ImportStageFailed(error.message, false, { cause: error });
           budget.noteFailed();
           return error.message;
         }
@@ -131,12 +132,12 @@ export class TextAttachments {
   }
 }
 
-function isUnansweredError({ cause }: SourceError): boolean {
+function isUnansweredError({ cause }: UpstreamError): boolean {
   return cause instanceof EgressError && NO_ANSWER.has(cause.reason);
 }
 
 /** Whether a repetition may succeed: after an error of the server or a broken connection, but not after a time limit. */
-function isTransientError({ status, cause }: SourceError): boolean {
+function isTransientError({ status, cause }: UpstreamError): boolean {
   return status === null ? cause instanceof EgressError && cause.reason === 'unreachable' : status >= 500;
 }
 

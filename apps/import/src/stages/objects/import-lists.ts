@@ -1,6 +1,6 @@
 import type { UpstreamKind } from '../../sources/upstream-hosts';
 import type { ObjectList } from './object-list';
-import { remoteLists } from './remote-lists';
+import { chooseRemoteImportLists } from './remote-lists';
 import { repohostLists } from './repohost-lists';
 import { repohostServerLists } from './repohost-server-lists';
 
@@ -10,7 +10,7 @@ export interface ListChoice {
 }
 
 /** Returns the lists of a kind of host, in the order of the stages. */
-export function chooseLists(kind: UpstreamKind, choice: ListChoice): readonly ObjectList[] {
-  if (kind === 'remote') return remoteLists(choice);
+export function chooseImportLists(kind: UpstreamKind, choice: ListChoice): readonly ObjectList[] {
+  if (kind === 'remote') return chooseRemoteImportLists(choice);
   return { repohost_server: repohostServerLists, repohost: repohostLists }[kind];
 }

@@ -38,6 +38,6 @@ export interface ObjectList<K extends ImportedKind = ImportedKind, T = unknown> 
 }
 
 /** Declares a list. The stage handles lists of all kinds alike. */
-export function objectList<K extends ImportedKind, T>(declared: ObjectList<K, T>): ObjectList {
+export function defineObjectList<K extends ImportedKind, T>(declared: ObjectList<K, T>): ObjectList {
   return declared as unknown as ObjectList;
 }

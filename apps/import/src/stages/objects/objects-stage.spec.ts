@@ -1,11 +1,11 @@
 import { toFields } from '../../sources/upstream-fields';
 import { labelForm } from './object-forms';
-import { objectList } from './object-list';
-import { ObjectsStage } from './objects-stage';
+import { defineObjectList } from './object-list';
+import { ObjectsImportStage } from './objects-stage';
 
 it('reads each completed item before the host sends the next one, so that no two large answers are in memory', async () => {
   const steps: string[] = [];
-  const list = objectList({
+  const list = defineObjectList({
     ...labelForm,
     path: '/labels',
     detailsOf: (item) => `/labels/${String(toFields(item)['name'])}`,
@@ -34,14 +34,14 @@ it('reads each completed item before the host sends the next one, so that no two
   };
   const people = { findOwners: async () => () => ({ user_id: 1, is_shared: false }) };
   const objects = { writeObjects: async () => [] };
-  const stage = new ObjectsStage(people as never, objects as never, {} as never);
+  const stage = new ObjectsImportStage(people as never, objects as never, {} as never);
   const source = { projectId: 1, importKey: 'k', importType: 'remote', repository, pageSize: 10, attachments: null };
   await stage.run(list, source, journal as never, new AbortController().signal);
   expect(steps).toEqual(['get /labels/a', 'read a /labels/a', 'get /labels/b', 'read b /labels/b']);
 });
 
 it('writes the objects of short lists together', async () => {
-  const list = objectList({
+  const list = defineObjectList({
     ...labelForm,
     path: '/issues',
     membersOf: (item) => `/issues/${String(item)}/labels`,
@@ -70,7 +70,7 @@ it('writes the objects of short lists together', async () => {
       return [];
     },
   };
-  const stage = new ObjectsStage(people as never, objects as never, {} as never);
+  const stage = new ObjectsImportStage(people as never, objects as never, {} as never);
   const source = { projectId: 1, importKey: 'k', importType: 'remote', repository, pageSize: 10, attachments: null };
   await stage.run(list, source as never, journal as never, new AbortController().signal);
   // A machine that stops for a second writes in two steps.

@@ -1,15 +1,15 @@
 import { Injectable } from '@nestjs/common';
 import type { UnimportedObject } from '@rookery/contracts';
-import { TextAttachments } from '../attachments/text-attachments';
+import { TextAttachmentImporter } from '../attachments/text-attachments';
 import type { AttachmentsSource } from '../attachments/text-attachments';
-import { People } from '../../people/people';
-import { SourceError } from '../../sources/source-error';
+import { ImportPeopleClient } from '../../people/people';
+import { UpstreamError } from '../../sources/source-error';
 import type { UpstreamPage, UpstreamRepository } from '../../sources/upstream-repository';
-import { StageFailed, StageWaits } from '../stage-failure';
+import { ImportStageFailed, ImportStagePostponed } from '../stage-failure';
 import type { FailedObject } from '../stage-failure';
 import type { StagePage, StageProgress } from '../stage-progress';
 import type { ObjectList } from './object-list';
-import { ProjectObjects } from './project-objects';
+import { ImportObjectsClient } from './project-objects';
 
 /** The repository whose objects are imported, and the project. */
 export interface ObjectsSource {
@@ -66,19 +66,19 @@ const MALFORMED = { name: 'unknown', message: 'The host sent a malformed object.
  * even if it gets it twice, so an interrupted stage continues. Source: reference identity-and-import 6.6, 6.8; ADR 0195.
  */
 @Injectable()
-export class ObjectsStage {
+export class ObjectsImportStage {
   constructor(
-    private readonly people: People,
-    private readonly objects: ProjectObjects,
-    private readonly attachments: TextAttachments,
+    private readonly people: ImportPeopleClient,
+    private readonly objects: ImportObjectsClient,
+    private readonly attachments: TextAttachmentImporter,
   ) {}
 
-  /** Errors: StageFailed; StageWaits; those of the journal; the reason of the signal. */
+  /** Errors: ImportStageFailed; ImportStagePostponed; those of the journal; the reason of the signal. */
   async run(list: ObjectList, source: ObjectsSource, journal: StageJournal, signal: AbortSignal): Promise<void> {
     for (;;) {
       const { isDone, nextPage, pages } = await journal.progress();
       if (isDone) return;
-      if (pages >= MAX_PAGES) throw new StageFailed('The host sends too many pages.', true);
+      if (pages >= MAX_PAGES) throw new ImportStageFailed('The host sends too many pages.', true);
       signal.throwIfAborted();
       const address = nextPage ?? source.repository.firstPage(list.path, source.pageSize);
       const page = await this.readPage(source, address, signal);
@@ -96,7 +96,7 @@ export class ObjectsStage {
         if (list.membersOf) await journal.checkStillRunning();
       }
       await journal.advance({ next: page.next, ...counts, attachments }, failed);
-      if (page.next !== null && page.pauseUntil) throw new StageWaits(page.pauseUntil);
+      if (page.next !== null && page.pauseUntil) throw new ImportStagePostponed(page.pauseUntil);
     }
   }
 
@@ -140,7 +140,7 @@ export class ObjectsStage {
     signal: AbortSignal,
   ): AsyncGenerator<ParsedObjects> {
     for (let next: string | null = source.repository.firstPage(path, source.pageSize); next !== null; count.pages++) {
-      if (count.pages >= MAX_MEMBER_PAGES) throw new StageFailed('The host sends too many pages.', true);
+      if (count.pages >= MAX_MEMBER_PAGES) throw new ImportStageFailed('The host sends too many pages.', true);
       const page: UpstreamPage = await this.readPage(source, next, signal);
       yield parseObjects(
         list,
@@ -186,7 +186,7 @@ export class ObjectsStage {
   private async readPage({ repository }: ObjectsSource, address: string, signal: AbortSignal): Promise<UpstreamPage> {
     return withStageErrors(signal, async () => {
       const page = await repository.page(address, signal);
-      if (page.next === address) throw new SourceError('address', 'Invalid pagination URL.');
+      if (page.next === address) throw new UpstreamError('address', 'Invalid pagination URL.');
       return page;
     });
   }
@@ -224,13 +224,13 @@ export class ObjectsStage {
   }
 }
 
-/** Errors: StageFailed or StageWaits in the place of SourceError; the reason of the signal. */
+/** Errors: ImportStageFailed or ImportStagePostponed in the place of UpstreamError; the reason of the signal. */
 async function withStageErrors<T>(signal: AbortSignal, ask: () => Promise<T>): Promise<T> {
   try {
     return await ask();
   } catch (error) {
     signal.throwIfAborted();
-    throw error instanceof SourceError ? toStageError(error) : error;
+    throw error instanceof UpstreamError ? toStageError(error) : error;
   }
 }
 
@@ -283,10 +283,10 @@ function createFailedObject({ kind }: ObjectList, name: string, message: string)
   return { relation: kind, name, message };
 }
 
-function toStageError(error: SourceError): StageFailed | StageWaits {
+function toStageError(error: UpstreamError): ImportStageFailed | ImportStagePostponed {
   const { reason, message, status, retryAt, cause } = error;
-  if (reason === 'limit' && retryAt) return new StageWaits(retryAt, { cause });
+  if (reason === 'limit' && retryAt) return new ImportStagePostponed(retryAt, { cause });
   // Only errors of the server and of the network can pass.
   const isLasting = reason !== 'other' || (status !== null && status < 500);
-  return new StageFailed(message, isLasting, { cause });
+  return new ImportStageFailed(message, isLasting, { cause });
 }

@@ -11,7 +11,7 @@ const MAX_BYTES = 900_000;
 
 /** Writes objects to projects in collaboration. Source: ADR 0195. */
 @Injectable()
-export class ProjectObjects {
+export class ImportObjectsClient {
   private readonly route: InternalRouteClient<ImportObjectsRequest, ImportObjectsAnswer>;
 
   constructor(routes: InternalRoutes) {

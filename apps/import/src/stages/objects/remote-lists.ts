@@ -1,13 +1,13 @@
-import { parseEvent, timelineEntriesOf, timelinePathOf } from '../../sources/remote/remote-events';
+import { parseEvent, listTimelineEntries, timelinePathOf } from '../../sources/remote/remote-events';
 import {
-  parseComment,
+  parseRemoteComment,
   commentsPathOf,
   isPullRequest,
-  issueIn,
+  parseRemoteIssue,
   parseLabel,
-  mergedPathOf,
+  mergedPullRequestPathOf,
   parseMilestone,
-  parsePullRequest,
+  parseRemotePullRequest,
 } from '../../sources/remote/remote-objects';
 import {
   isPublished,
@@ -16,10 +16,10 @@ import {
   parseRelease,
 } from '../../sources/remote/remote-releases';
 import {
-  hasContent,
+  isImportableReview,
   parseReviewComment,
   reviewCommentsPathOf,
-  parseReview,
+  parseRemoteReview,
   reviewsPathOf,
 } from '../../sources/remote/remote-reviews';
 import type { ListChoice } from './import-lists';
@@ -35,51 +35,51 @@ import {
   reviewCommentForm,
   reviewForm,
 } from './object-forms';
-import { objectList } from './object-list';
+import { defineObjectList } from './object-list';
 import type { ObjectList } from './object-list';
 
-const labels = objectList({
+const labels = defineObjectList({
   ...labelForm,
   path: '/labels',
   read: parseLabel,
 });
 
-const milestones = objectList({
+const milestones = defineObjectList({
   ...milestoneForm,
   path: '/milestones?state=all',
   read: parseMilestone,
 });
 
-const releases = objectList({
+const releases = defineObjectList({
   ...releaseForm,
   path: '/releases',
   includes: isPublished,
   read: parseRelease,
 });
 
-const issues = objectList({
+const issues = defineObjectList({
   ...issueForm,
   path: '/issues?state=all&sort=created&direction=asc',
   includes: (item) => !isPullRequest(item),
-  read: issueIn,
+  read: parseRemoteIssue,
 });
 
-const pullRequests = objectList({
+const pullRequests = defineObjectList({
   ...pullRequestForm,
   path: '/pulls?state=all&sort=created&direction=asc',
-  detailsOf: mergedPathOf,
-  read: parsePullRequest,
+  detailsOf: mergedPullRequestPathOf,
+  read: parseRemotePullRequest,
 });
 
-const reviews = objectList({
+const reviews = defineObjectList({
   ...reviewForm,
   path: '/pulls?state=all&sort=created&direction=asc',
   membersOf: reviewsPathOf,
-  includes: hasContent,
-  read: parseReview,
+  includes: isImportableReview,
+  read: parseRemoteReview,
 });
 
-const protectedBranches = objectList({
+const protectedBranches = defineObjectList({
   ...protectedBranchForm,
   path: '/branches?protected=true',
   detailsOf: protectionPathOf,
@@ -87,32 +87,36 @@ const protectedBranches = objectList({
 });
 
 /** The list of issues has pull requests, too. */
-const events = objectList({
+const events = defineObjectList({
   ...eventForm,
   path: '/issues?state=all&sort=created&direction=asc',
   membersOf: timelinePathOf,
-  partsOf: timelineEntriesOf,
+  partsOf: listTimelineEntries,
   read: parseEvent,
 });
 
 /** Comments in one list of each kind. */
 const COMMENT_LISTS = [
-  objectList({ ...reviewCommentForm, path: '/pulls/comments?sort=created&direction=asc', read: parseReviewComment }),
-  objectList({ ...commentForm, path: '/issues/comments?sort=created&direction=asc', read: parseComment }),
+  defineObjectList({
+    ...reviewCommentForm,
+    path: '/pulls/comments?sort=created&direction=asc',
+    read: parseReviewComment,
+  }),
+  defineObjectList({ ...commentForm, path: '/issues/comments?sort=created&direction=asc', read: parseRemoteComment }),
 ] as const;
 /** Comments in a list of each pull request and issue. The list of issues has pull requests, too. */
 const COMMENT_LISTS_OF_EACH = [
-  objectList({
+  defineObjectList({
     ...reviewCommentForm,
     path: '/pulls?state=all&sort=created&direction=asc',
     membersOf: reviewCommentsPathOf,
     read: parseReviewComment,
   }),
-  objectList({
+  defineObjectList({
     ...commentForm,
     path: '/issues?state=all&sort=created&direction=asc',
     membersOf: commentsPathOf,
-    read: parseComment,
+    read: parseRemoteComment,
   }),
 ] as const;
 
@@ -120,7 +124,7 @@ const COMMENT_LISTS_OF_EACH = [
  * Returns the lists of the host, in the order of the stages. With `single_endpoint_notes`, comments are read for each
  * issue and pull request. Source: reference identity-and-import 6.6, 6.9.
  */
-export function remoteLists({ single_endpoint_notes: isOfEach }: ListChoice): readonly ObjectList[] {
+export function chooseRemoteImportLists({ single_endpoint_notes: isOfEach }: ListChoice): readonly ObjectList[] {
   const [lineComments, comments] = isOfEach ? COMMENT_LISTS_OF_EACH : COMMENT_LISTS;
   return [
     labels,

@@ -1,18 +1,23 @@
-import { issueCommentIn, issueCommentsIn, issueCommentsPathOf, issueIn } from '../../sources/repohost/repohost-issues';
+import {
+  parseRepohostIssueComment,
+  listRepohostIssueComments,
+  issueCommentsPathOf,
+  parseRepohostIssue,
+} from '../../sources/repohost/repohost-issues';
 import {
   activityPathOf,
   parseGeneralComment,
-  listGeneralComments,
-  parseLineComment,
-  listLineComments,
+  listRepohostGeneralComments,
+  parseRepohostLineComment,
+  listRepohostLineComments,
   pullRequestCommentsPathOf,
-  parsePullRequest,
+  parseRepohostPullRequest,
   pullRequestPathOf,
-  parseReview,
-  listReviews,
+  parseRepohostReview,
+  listRepohostReviews,
 } from '../../sources/repohost/repohost-pulls';
 import { commentForm, issueForm, pullRequestForm, reviewCommentForm, reviewForm } from './object-forms';
-import { objectList } from './object-list';
+import { defineObjectList } from './object-list';
 import type { ObjectList } from './object-list';
 
 const ISSUES = '/issues?sort=created_on';
@@ -23,13 +28,23 @@ const activity = { path: PULL_REQUESTS, membersOf: activityPathOf, areMembersNew
 
 /** Lists of the repository service, in the order of the stages. Source: reference identity-and-import 6.11. */
 export const repohostLists: readonly ObjectList[] = [
-  objectList({ ...issueForm, path: ISSUES, read: issueIn }),
-  objectList({ ...pullRequestForm, path: PULL_REQUESTS, detailsOf: pullRequestPathOf, read: parsePullRequest }),
-  objectList({ ...reviewForm, ...activity, partsOf: listReviews, read: parseReview }),
-  objectList({ ...reviewCommentForm, ...comments, partsOf: listLineComments, read: parseLineComment }),
-  objectList({
-    ...{ ...commentForm, stage: 'issue_note', path: ISSUES, membersOf: issueCommentsPathOf },
-    ...{ partsOf: issueCommentsIn, read: issueCommentIn },
+  defineObjectList({ ...issueForm, path: ISSUES, read: parseRepohostIssue }),
+  defineObjectList({
+    ...pullRequestForm,
+    path: PULL_REQUESTS,
+    detailsOf: pullRequestPathOf,
+    read: parseRepohostPullRequest,
   }),
-  objectList({ ...commentForm, ...comments, partsOf: listGeneralComments, read: parseGeneralComment }),
+  defineObjectList({ ...reviewForm, ...activity, partsOf: listRepohostReviews, read: parseRepohostReview }),
+  defineObjectList({
+    ...reviewCommentForm,
+    ...comments,
+    partsOf: listRepohostLineComments,
+    read: parseRepohostLineComment,
+  }),
+  defineObjectList({
+    ...{ ...commentForm, stage: 'issue_note', path: ISSUES, membersOf: issueCommentsPathOf },
+    ...{ partsOf: listRepohostIssueComments, read: parseRepohostIssueComment },
+  }),
+  defineObjectList({ ...commentForm, ...comments, partsOf: listRepohostGeneralComments, read: parseGeneralComment }),
 ];

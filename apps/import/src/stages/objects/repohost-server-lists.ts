@@ -1,16 +1,16 @@
 import {
   activitiesPathOf,
-  parseComment,
-  listGeneralComments,
-  parseLineComment,
-  listLineComments,
-  mergedPathOf,
-  parsePullRequest,
-  parseReview,
-  listReviews,
+  parseRepohostServerComment,
+  listRepohostServerGeneralComments,
+  parseRepohostServerLineComment,
+  listRepohostServerLineComments,
+  mergedPullRequestActivitiesPathOf,
+  parseRepohostServerPullRequest,
+  parseRepohostServerReview,
+  listRepohostServerReviews,
 } from '../../sources/repohost-server/repohost-server-pulls';
 import { commentForm, pullRequestForm, reviewCommentForm, reviewForm } from './object-forms';
-import { objectList } from './object-list';
+import { defineObjectList } from './object-list';
 import type { ObjectList } from './object-list';
 
 /** Without a state, servers list open pull requests alone. */
@@ -20,8 +20,28 @@ const activities = { path: PULL_REQUESTS, membersOf: activitiesPathOf, areMember
 
 /** Lists of a repository server, in the order of the stages. Source: reference identity-and-import 6.10. */
 export const repohostServerLists: readonly ObjectList[] = [
-  objectList({ ...pullRequestForm, path: PULL_REQUESTS, detailsOf: mergedPathOf, read: parsePullRequest }),
-  objectList({ ...reviewForm, ...activities, partsOf: listReviews, read: parseReview }),
-  objectList({ ...reviewCommentForm, ...activities, partsOf: listLineComments, read: parseLineComment }),
-  objectList({ ...commentForm, ...activities, partsOf: listGeneralComments, read: parseComment }),
+  defineObjectList({
+    ...pullRequestForm,
+    path: PULL_REQUESTS,
+    detailsOf: mergedPullRequestActivitiesPathOf,
+    read: parseRepohostServerPullRequest,
+  }),
+  defineObjectList({
+    ...reviewForm,
+    ...activities,
+    partsOf: listRepohostServerReviews,
+    read: parseRepohostServerReview,
+  }),
+  defineObjectList({
+    ...reviewCommentForm,
+    ...activities,
+    partsOf: listRepohostServerLineComments,
+    read: parseRepohostServerLineComment,
+  }),
+  defineObjectList({
+    ...commentForm,
+    ...activities,
+    partsOf: listRepohostServerGeneralComments,
+    read: parseRepohostServerComment,
+  }),
 ];

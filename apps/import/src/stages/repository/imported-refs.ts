@@ -1,4 +1,4 @@
-import { isShortRefName } from '@rookery/git';
+import { isValidBranchOrTagName } from '@rookery/git';
 import type { RefName } from '@rookery/git';
 import type { FailedObject } from '../stage-failure';
 
@@ -9,7 +9,7 @@ const TAGS = 'refs/tags/';
  * Separates the refs that a push may create from those that it may not, since one refused ref refuses the whole push.
  * The default branch comes first, so that it exists from the first push on. Source: reference repositories 1.4.
  */
-export function splitRefs(
+export function splitImportableRefs(
   names: readonly RefName[],
   defaultBranch: string | null,
 ): { readonly refs: readonly RefName[]; readonly failed: readonly FailedObject[] } {
@@ -26,21 +26,22 @@ export function splitRefs(
 const HEAD = /^refs\/imports\/[1-9]\d{0,14}$/;
 
 /** Whether a ref is the head of a pull request. */
-export function isHead(name: RefName): boolean {
+export function isImportedMergeRequestRef(name: RefName): boolean {
   return HEAD.test(name);
 }
 
 /** Returns the heads of merge requests, the newest last. Those without a usable number are left out. */
-export function listHeads(names: readonly RefName[]): readonly RefName[] {
+export function listImportedMergeRequestRefs(names: readonly RefName[]): readonly RefName[] {
   const numberOf = (name: RefName): number => Number(name.slice(name.lastIndexOf('/') + 1));
-  return names.filter(isHead).toSorted((a, b) => numberOf(a) - numberOf(b));
+  return names.filter(isImportedMergeRequestRef).toSorted((a, b) => numberOf(a) - numberOf(b));
 }
 
 function findRefNameProblem(name: RefName, defaultBranch: string | null): FailedObject | null {
   const isBranch = name.startsWith(BRANCHES);
   const short = name.slice((isBranch ? BRANCHES : TAGS).length);
   const relation = isBranch ? 'branch' : 'tag';
-  if (!isShortRefName(short)) return { relation, name: short, message: `The name of the ${relation} is not allowed.` };
+  if (!isValidBranchOrTagName(short))
+    return { relation, name: short, message: `The name of the ${relation} is not allowed.` };
   if (isBranch || short !== defaultBranch) return null;
   return { relation, name: short, message: 'A tag cannot have the name of the default branch.' };
 }

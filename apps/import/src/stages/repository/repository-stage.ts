@@ -1,15 +1,15 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { INTERNAL_PATHS } from '@rookery/contracts';
 import { Egress, EgressError } from '@rookery/egress';
-import { fetchRemote, GitBusy, GitError, listRefNames, pushInside, Repositories } from '@rookery/git';
+import { fetchRemote, GitBusy, GitError, listRefNames, pushToInternalService, Repositories } from '@rookery/git';
 import type { Repository } from '@rookery/git';
 import { InternalKeys, platformSettings } from '@rookery/platform';
 import type { SettingsOf } from '@rookery/platform';
 import { importSettings } from '../../import.config';
 import { webOriginOf } from '../../sources/upstream-hosts';
-import { StageFailed } from '../stage-failure';
+import { ImportStageFailed } from '../stage-failure';
 import type { FailedObject } from '../stage-failure';
-import { listHeads, isHead, splitRefs } from './imported-refs';
+import { listImportedMergeRequestRefs, isImportedMergeRequestRef, splitImportableRefs } from './imported-refs';
 
 /** Repository to import. */
 export interface RepositorySource {
@@ -36,7 +36,7 @@ const REFS_SUFFIX = '/info/refs';
  * Source: reference identity-and-import 6.6; ADR 0191.
  */
 @Injectable()
-export class RepositoryStage {
+export class RepositoryImportStage {
   constructor(
     private readonly repositories: Repositories,
     private readonly egress: Egress,
@@ -45,7 +45,7 @@ export class RepositoryStage {
     @Inject(importSettings.token) private readonly settings: SettingsOf<typeof importSettings>,
   ) {}
 
-  /** Returns the refs that could not be imported. Errors: StageFailed; the reason of the signal. */
+  /** Returns the refs that could not be imported. Errors: ImportStageFailed; the reason of the signal. */
   async run(source: RepositorySource, checkpoint: Checkpoint, signal: AbortSignal): Promise<readonly FailedObject[]> {
     try {
       return await this.repositories.useScratch(async (scratch) => {
@@ -83,17 +83,19 @@ export class RepositoryStage {
       ['refs/heads', 'refs/tags', 'refs/imports'].map((under) => listRefNames(scratch, { under, order: 'name' })),
     );
     const names = [...branches!, ...tags!].map(({ name }) => name);
-    if (names.length > MAX_REFS) throw new StageFailed('The repository has too many branches and tags.', true);
+    if (names.length > MAX_REFS) throw new ImportStageFailed('The repository has too many branches and tags.', true);
     // Merge requests whose head is left out are imported without a version. The newest ones are the last.
-    const heads = listHeads(imports!.map(({ name }) => name)).slice(-Math.max(1, MAX_REFS - names.length));
-    const { refs, failed } = splitRefs(names, source.defaultBranch);
+    const heads = listImportedMergeRequestRefs(imports!.map(({ name }) => name)).slice(
+      -Math.max(1, MAX_REFS - names.length),
+    );
+    const { refs, failed } = splitImportableRefs(names, source.defaultBranch);
     const path = INTERNAL_PATHS.importRefs.replace(':project_id', String(source.projectId));
-    await pushInside(scratch, {
+    await pushToInternalService(scratch, {
       url: this.platform.collaborationUrl.replace(/\/+$/, '') + path.slice(0, -REFS_SUFFIX.length),
       authorization: this.keys.signAuthorization('import', 'collaboration'),
       refs: [...refs, ...heads],
       // A pull request may have been rebased since an interrupted try.
-      replaced: isHead,
+      replaced: isImportedMergeRequestRef,
       maxMs: this.settings.repositoryMs,
       signal,
     });
@@ -122,8 +124,8 @@ const MAX_REFS = 20_000;
 
 function toStageError(error: unknown): unknown {
   if (error instanceof EgressError) {
-    return new StageFailed(error.message, error.reason === 'address refused', { cause: error });
+    return new ImportStageFailed(error.message, error.reason === 'address refused', { cause: error });
   }
   if (error instanceof GitBusy || !(error instanceof GitError)) return error;
-  return new StageFailed(error.message, FINAL.has(error.reason), { cause: error });
+  return new ImportStageFailed(error.message, FINAL.has(error.reason), { cause: error });
 }

@@ -9,7 +9,7 @@ const MARGIN_MS = 3_600_000;
 
 /** Deletes scratch repositories of processes that were killed. */
 @Injectable()
-export class ScratchJob {
+export class SweepScratchRepositoriesJob {
   constructor(
     private readonly repositories: Repositories,
     @Inject(importSettings.token) private readonly settings: SettingsOf<typeof importSettings>,

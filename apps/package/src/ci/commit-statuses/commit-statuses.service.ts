@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import type { ProjectScope } from '@rookery/api-v4';
-import { Invalid, lengthProblems, NotFound, problemsByField, webAddressProblems } from '@rookery/kernel';
+import { Invalid, lengthProblems, NotFound, keepFieldsWithProblems, webAddressProblems } from '@rookery/kernel';
 import type { SignedInViewer } from '@rookery/kernel';
 import { statement, Work } from '@rookery/persistence';
 import type { Tx } from '@rookery/persistence';
@@ -157,7 +157,7 @@ function toJobChange({ state, description, target_url: targetUrl, coverage }: St
 /** Errors: Invalid. Units: 255 characters each. */
 function checkReportFields({ name, ref, report }: StatusReportContext): void {
   const { description, target_url: url } = report;
-  const problems = problemsByField({
+  const problems = keepFieldsWithProblems({
     ref: lengthProblems(ref ?? '', 255),
     name: lengthProblems(name, 255),
     description: lengthProblems(description ?? '', 255),

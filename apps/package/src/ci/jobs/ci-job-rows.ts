@@ -5,7 +5,7 @@ import { statement } from '@rookery/persistence';
 import type { RowOf, Tx } from '@rookery/persistence';
 import type { PipelineStatus } from '../pipelines/pipeline-statuses';
 import type { CiJob, CiJobKind } from './ci-job.entity';
-import { CANCELABLE, timesOfMove } from './job-transitions';
+import { CANCELABLE, computeJobTransitionTimes } from './job-transitions';
 import type { JobTarget } from './job-transitions';
 
 /** A job or reported status as stored. */
@@ -144,7 +144,7 @@ export class CiJobRows {
   /** Moves a job to another status. Errors: Refused for a move that the state machine forbids. */
   async changeJob(tx: Tx, job: CiJobRow, change: CiJobStatusChange): Promise<CiJobRow> {
     const now = this.clock.now();
-    const { queuedAt, startedAt, finishedAt } = timesOfMove(job.status, change.status, now);
+    const { queuedAt, startedAt, finishedAt } = computeJobTransitionTimes(job.status, change.status, now);
     const { description, targetUrl, coverage, failureReason, userId, token } = change;
     const [row] = await tx.run(WRITE, {
       ...{ id: job.id, status: change.status, now },

@@ -1,6 +1,6 @@
 import type { PipelineStatus } from '../pipelines/pipeline-statuses';
 import type { JobTarget } from './job-transitions';
-import { timesOfMove } from './job-transitions';
+import { computeJobTransitionTimes } from './job-transitions';
 
 const now = new Date();
 
@@ -13,7 +13,7 @@ test.each<[PipelineStatus, JobTarget, string[]]>([
   ['pending', 'canceled', ['finishedAt']],
   ['pending', 'skipped', []],
 ])('%s to %s sets %j', (from, to, times) => {
-  expect(Object.keys(timesOfMove(from, to, now))).toEqual(times);
+  expect(Object.keys(computeJobTransitionTimes(from, to, now))).toEqual(times);
 });
 
 test.each<[PipelineStatus, JobTarget, string]>([
@@ -26,5 +26,5 @@ test.each<[PipelineStatus, JobTarget, string]>([
   ['canceled', 'canceled', 'cancel'],
 ])('%s to %s is refused', (from, to, event) => {
   const text = `Cannot transition status via :${event} from :${from} (Reason(s): Status cannot transition via "${event}")`;
-  expect(() => timesOfMove(from, to, now)).toThrow(text);
+  expect(() => computeJobTransitionTimes(from, to, now)).toThrow(text);
 });

@@ -31,7 +31,7 @@ export interface JobTimes {
 }
 
 /** Checks a move of a job and returns the times that it sets. Errors: Refused with the text of the state machine. */
-export function timesOfMove(from: PipelineStatus, to: JobTarget, now: Date): JobTimes {
+export function computeJobTransitionTimes(from: PipelineStatus, to: JobTarget, now: Date): JobTimes {
   const { event, from: allowed } = TRANSITIONS[to];
   if (!allowed.includes(from)) {
     const reason = `Status cannot transition via "${event}"`;

@@ -1,5 +1,5 @@
 import { Module } from '@nestjs/common';
-import { attachedTo, Attaches, Owns } from '@rookery/persistence';
+import { declareAttachedTable, Attaches, Owns } from '@rookery/persistence';
 import { PipelinesModule } from '../pipelines/pipelines.module';
 import { CiJob } from './ci-job.entity';
 import { CiJobRows } from './ci-job-rows';
@@ -9,9 +9,9 @@ import { JobsQueries } from './jobs.queries';
 import { JobsService } from './jobs.service';
 import { JobOfTokenController } from './job-of-token.controller';
 import { RunningJobsController } from './running-jobs.controller';
-import { OverdueJobsJob } from './overdue-jobs.job';
+import { FailOverdueCiJobsJob } from './overdue-jobs.job';
 
-const attachedJobs = attachedTo({
+const attachedJobs = declareAttachedTable({
   table: 'ci_jobs',
   project: 'project_id',
   stays: { user_id: 'The token of a deleted user does nothing, and answers show no user.' },
@@ -23,7 +23,7 @@ const attachedJobs = attachedTo({
 @Module({
   imports: [PipelinesModule],
   controllers: [JobsController, JobOfTokenController, RunningJobsController],
-  providers: [CiJobRows, JobTokens, JobsQueries, JobsService, OverdueJobsJob],
+  providers: [CiJobRows, JobTokens, JobsQueries, JobsService, FailOverdueCiJobsJob],
   exports: [CiJobRows, JobTokens],
 })
 export class CiJobsModule {}

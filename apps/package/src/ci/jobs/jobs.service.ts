@@ -1,14 +1,14 @@
 import { Injectable } from '@nestjs/common';
 import type { ProjectScope } from '@rookery/api-v4';
-import { Forbidden, Invalid, lengthProblems, problemsByField, Refused, Unauthorized } from '@rookery/kernel';
+import { Forbidden, Invalid, lengthProblems, keepFieldsWithProblems, Refused, Unauthorized } from '@rookery/kernel';
 import type { SignedInViewer } from '@rookery/kernel';
 import { statement, Work } from '@rookery/persistence';
 import type { Tx } from '@rookery/persistence';
 import { isFinished } from '../pipelines/pipeline-statuses';
 import { PipelineRows } from '../pipelines/pipeline-rows';
-import { PipelineUsers } from '../pipelines/pipeline-users';
+import { PipelineRunPermissions } from '../pipelines/pipeline-users';
 import type { PipelineArguments } from '../pipelines/pipeline-variables';
-import { readArguments, inProject } from '../pipelines/pipelines.queries';
+import { readArguments, toProjectPipelineRow } from '../pipelines/pipelines.queries';
 import type { PipelineRow, StoredPipeline } from '../pipelines/pipelines.queries';
 import { JOB_COLUMNS, CiJobRows } from './ci-job-rows';
 import type { CiJobStatusChange, CiJobRow } from './ci-job-rows';
@@ -47,7 +47,7 @@ export class JobsService {
     private readonly pipelines: PipelineRows,
     private readonly jobs: CiJobRows,
     private readonly tokens: JobTokens,
-    private readonly users: PipelineUsers,
+    private readonly users: PipelineRunPermissions,
   ) {}
 
   /**
@@ -59,7 +59,7 @@ export class JobsService {
     viewer: SignedInViewer,
     { pipeline_id: pipelineId, name, stage }: JobOpening,
   ): Promise<JobRow & PipelineArguments & { readonly token: string }> {
-    const problems = problemsByField({ name: lengthProblems(name, 255), stage: lengthProblems(stage, 255) });
+    const problems = keepFieldsWithProblems({ name: lengthProblems(name, 255), stage: lengthProblems(stage, 255) });
     if (Object.keys(problems).length > 0) throw new Invalid(problems);
     const { token, digest, until } = this.tokens.createToken();
     const change: CiJobStatusChange = { status: 'running', userId: viewer.userId, token: { digest, until } };
@@ -72,7 +72,11 @@ export class JobsService {
         ? await this.jobs.changeJob(tx, waiting, change)
         : await this.jobs.addJob(tx, { ...identity, userId: viewer.userId }, change);
       const refreshed = await this.pipelines.refreshStatus(tx, pipeline);
-      return { ...joinPipeline(job, inProject(refreshed, project)), ...(await readArguments(tx, pipelineId)), token };
+      return {
+        ...joinPipeline(job, toProjectPipelineRow(refreshed, project)),
+        ...(await readArguments(tx, pipelineId)),
+        token,
+      };
     });
   }
 
@@ -87,12 +91,12 @@ export class JobsService {
     return this.work.run(async (tx) => {
       const pipeline = await this.pipelines.lockPipeline(tx, pipelineId, projectId);
       const job = await this.requireRunningJob(id, token, tx);
-      if (state === 'running') return joinPipeline(job, inProject(pipeline, project));
+      if (state === 'running') return joinPipeline(job, toProjectPipelineRow(pipeline, project));
       const moved = await this.jobs.changeJob(tx, job, {
         status: state,
         ...(state === 'failed' ? { failureReason: reason ?? 'unknown_failure' } : {}),
       });
-      return joinPipeline(moved, inProject(await this.pipelines.refreshStatus(tx, pipeline), project));
+      return joinPipeline(moved, toProjectPipelineRow(await this.pipelines.refreshStatus(tx, pipeline), project));
     });
   }
 
@@ -121,7 +125,7 @@ export class JobsService {
   ): Promise<PipelineRow> {
     return this.work.run(async (tx) => {
       const pipeline = await this.pipelines.lockPipeline(tx, id, project.id);
-      return inProject(await change(tx, pipeline), project);
+      return toProjectPipelineRow(await change(tx, pipeline), project);
     });
   }
 

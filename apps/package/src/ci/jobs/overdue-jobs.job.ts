@@ -24,7 +24,7 @@ const OVERDUE_IN = statement<{ pipeline: number; now: Date }, CiJobRow>(
 
 /** Fails jobs whose runner has not reported their end in time. Source: reference identity-and-import 7.5. */
 @Injectable()
-export class OverdueJobsJob {
+export class FailOverdueCiJobsJob {
   constructor(
     private readonly work: Work,
     private readonly database: Database,

@@ -1,5 +1,5 @@
 import { Controller } from '@nestjs/common';
-import { Internal } from '@rookery/api-v4';
+import { InternalRoute } from '@rookery/api-v4';
 import type { InternalRequest } from '@rookery/api-v4';
 import { INTERNAL_CALLERS, INTERNAL_PATHS } from '@rookery/contracts';
 import type { RunningJobAnswer } from '@rookery/contracts';
@@ -10,7 +10,7 @@ import { JobTokens } from './job-tokens';
 export class RunningJobsController {
   constructor(private readonly tokens: JobTokens) {}
 
-  @Internal('POST', INTERNAL_PATHS.runningJob, INTERNAL_CALLERS.runningJob)
+  @InternalRoute('POST', INTERNAL_PATHS.runningJob, INTERNAL_CALLERS.runningJob)
   async show({ body: { digest, id } }: InternalRequest): Promise<RunningJobAnswer> {
     const isDigest = typeof digest === 'string' && /^[0-9a-f]{64}$/.test(digest);
     const job = isDigest

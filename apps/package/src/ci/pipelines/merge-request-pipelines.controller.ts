@@ -1,5 +1,5 @@
 import { Controller } from '@nestjs/common';
-import { Endpoint, orUnfinished, project, UnfinishedAnswer } from '@rookery/api-v4';
+import { Endpoint, oneOrUnfinished, project, UnfinishedAnswer } from '@rookery/api-v4';
 import type { Call, ProjectScope } from '@rookery/api-v4';
 import type { SignedInViewer } from '@rookery/kernel';
 import { detailedPipelinePresenter } from './pipeline.presenter';
@@ -22,7 +22,7 @@ export class MergeRequestPipelinesController {
     may: runsPipelines,
     about: 'Starts a pipeline on the head of a merge request.',
     params: CreateMergeRequestPipeline,
-    answers: orUnfinished(detailedPipelinePresenter),
+    answers: oneOrUnfinished(detailedPipelinePresenter),
     fails: [404, 405],
   })
   async create({

@@ -5,7 +5,7 @@ import { CLOCK, NotFound } from '@rookery/kernel';
 import { nextInternalId, statement } from '@rookery/persistence';
 import type { Tx } from '@rookery/persistence';
 import type { FinishedStatus, PipelineSource, PipelineStatus } from './pipeline-statuses';
-import { isFinished, statusOfJobs } from './pipeline-statuses';
+import { isFinished, derivePipelineStatus } from './pipeline-statuses';
 import type { PipelineArguments, VariableRow } from './pipeline-variables';
 import { PIPELINE_COLUMNS } from './pipelines.queries';
 import type { StoredPipeline } from './pipelines.queries';
@@ -154,7 +154,7 @@ export class PipelineRows {
     const [facts] = await tx.run(JOB_FACTS, { pipeline: locked.id });
     const { coverage, duration, started_at: startedAt, finished_at: finishedAt, statuses } = facts!;
     const times = { startedAt, finishedAt, duration };
-    return this.writePipelineState(tx, locked, { status: statusOfJobs(new Set(statuses)), coverage, ...times });
+    return this.writePipelineState(tx, locked, { status: derivePipelineStatus(new Set(statuses)), coverage, ...times });
   }
 
   /** Sets the status of a locked pipeline without jobs. Emits an event if the pipeline has finished by it. */

@@ -8,7 +8,7 @@ import { PipelineRows } from './pipeline-rows';
 import type { PipelineSource } from './pipeline-statuses';
 import { checkArguments } from './pipeline-variables';
 import type { PipelineArguments } from './pipeline-variables';
-import { inProject } from './pipelines.queries';
+import { toProjectPipelineRow } from './pipelines.queries';
 import type { PipelineRow } from './pipelines.queries';
 
 /** A request to start a pipeline on a branch or tag. */
@@ -49,7 +49,7 @@ export class PipelineStarts {
       await start.also?.(tx);
       return made;
     });
-    return inProject(row, project);
+    return toProjectPipelineRow(row, project);
   }
 
   /**
@@ -73,6 +73,6 @@ export class PipelineStarts {
     const row = await this.work.run((tx) =>
       this.rows.createPipeline(tx, { projectId: project.id, userId, ...commit, source: 'merge_request_event' }),
     );
-    return inProject(row, project);
+    return toProjectPipelineRow(row, project);
   }
 }

@@ -1,5 +1,5 @@
 import type { PipelineStatus } from './pipeline-statuses';
-import { statusOfJobs } from './pipeline-statuses';
+import { derivePipelineStatus } from './pipeline-statuses';
 
 test.each<[PipelineStatus[], PipelineStatus]>([
   [[], 'created'],
@@ -17,5 +17,5 @@ test.each<[PipelineStatus[], PipelineStatus]>([
   [['failed', 'success'], 'failed'],
   [['failed', 'pending'], 'running'],
 ])('jobs with the statuses %j make the pipeline %s', (jobs, status) => {
-  expect(statusOfJobs(new Set(jobs))).toBe(status);
+  expect(derivePipelineStatus(new Set(jobs))).toBe(status);
 });

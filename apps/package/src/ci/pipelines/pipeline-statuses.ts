@@ -54,13 +54,13 @@ export function isFinished(status: PipelineStatus): status is FinishedStatus {
  * Derives the status of a pipeline from those of its newest jobs. A pipeline without jobs is `created`.
  * Source: reference identity-and-import 7.3.
  */
-export function statusOfJobs(jobs: ReadonlySet<PipelineStatus>): PipelineStatus {
+export function derivePipelineStatus(jobStatuses: ReadonlySet<PipelineStatus>): PipelineStatus {
   const areOnly = (...statuses: readonly PipelineStatus[]): boolean =>
-    [...jobs].every((status) => statuses.includes(status));
-  if (jobs.size === 0 || areOnly('created')) return 'created';
+    [...jobStatuses].every((status) => statuses.includes(status));
+  if (jobStatuses.size === 0 || areOnly('created')) return 'created';
   if (areOnly('skipped')) return 'skipped';
   if (areOnly('success', 'skipped')) return 'success';
   if (areOnly('canceled', 'success', 'skipped')) return 'canceled';
   if (areOnly('pending', 'created', 'skipped')) return 'pending';
-  return jobs.has('running') || jobs.has('pending') || jobs.has('created') ? 'running' : 'failed';
+  return jobStatuses.has('running') || jobStatuses.has('pending') || jobStatuses.has('created') ? 'running' : 'failed';
 }

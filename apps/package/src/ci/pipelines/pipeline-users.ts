@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { admitsJobsOf } from '@rookery/api-v4';
+import { admitsJobTokensOf } from '@rookery/api-v4';
 import type { ProjectScope } from '@rookery/api-v4';
 import { Directory } from '@rookery/directory';
 import type { ProjectFacts } from '@rookery/directory';
@@ -13,7 +13,7 @@ export interface RunnableProject extends Pick<ProjectScope, 'id' | 'fullPath'> {
 
 /** Rights of users for whom a token acts instead of a request of their own. */
 @Injectable()
-export class PipelineUsers {
+export class PipelineRunPermissions {
   constructor(private readonly directory: Directory) {}
 
   /**
@@ -44,7 +44,9 @@ export class PipelineUsers {
       this.directory.findProject(named, viewer, 'copy'),
       this.directory.findProject(originId, viewer, 'copy'),
     ]);
-    return project && origin && admitsJobsOf(project, origin) ? this.findRunnableProject(project.id, userId) : null;
+    return project && origin && admitsJobTokensOf(project, origin)
+      ? this.findRunnableProject(project.id, userId)
+      : null;
   }
 
   private async canUserRunPipelines(project: ProjectFacts, userId: number | null): Promise<boolean> {

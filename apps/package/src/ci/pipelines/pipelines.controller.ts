@@ -1,6 +1,6 @@
 import { Controller } from '@nestjs/common';
 import type { Call, ProjectScope } from '@rookery/api-v4';
-import { all, checkUnmodifiedSince, created, Endpoint, none, one, page, project } from '@rookery/api-v4';
+import { unpagedList, checkUnmodifiedSince, created, Endpoint, noContent, one, page, project } from '@rookery/api-v4';
 import { NotFound } from '@rookery/kernel';
 import type { Page, SignedInViewer } from '@rookery/kernel';
 import { Work } from '@rookery/persistence';
@@ -78,7 +78,7 @@ export class PipelinesController {
     may: readsVariables,
     about: 'Lists the variables that a pipeline was started with.',
     params: IdentifyPipeline,
-    answers: all(pipelineVariablePresenter),
+    answers: unpagedList(pipelineVariablePresenter),
     fails: [404],
   })
   async variables({ within, params }: PipelineCall<IdentifyPipeline>): Promise<readonly VariableRow[]> {
@@ -90,7 +90,7 @@ export class PipelinesController {
     ...reads,
     about: 'Lists jobs that start other pipelines by configuration. There are none.',
     params: IdentifyPipeline,
-    answers: all(bridgePresenter),
+    answers: unpagedList(bridgePresenter),
     fails: [404],
   })
   async bridges({ within, params }: PipelineCall<IdentifyPipeline>): Promise<readonly never[]> {
@@ -137,7 +137,7 @@ export class PipelinesController {
     may: deletesPipelines,
     about: 'Deletes a pipeline with its jobs and variables.',
     params: IdentifyPipeline,
-    answers: none(),
+    answers: noContent(),
     fails: [404, 412],
   })
   remove(call: PipelineCall<IdentifyPipeline>): Promise<void> {

@@ -1,16 +1,16 @@
 import { Module } from '@nestjs/common';
-import { attachedTo, Attaches, defineCollection, Owns } from '@rookery/persistence';
+import { declareAttachedTable, Attaches, defineCollection, Owns } from '@rookery/persistence';
 import { CollaborationClient } from './collaboration-client';
 import { MergeRequestPipelinesController } from './merge-request-pipelines.controller';
 import { Pipeline } from './pipeline.entity';
 import { PipelineRows } from './pipeline-rows';
 import { PipelineStarts } from './pipeline-starts';
-import { PipelineUsers } from './pipeline-users';
+import { PipelineRunPermissions } from './pipeline-users';
 import { PipelineVariable } from './pipeline-variable.entity';
 import { PipelinesController } from './pipelines.controller';
 import { PipelinesQueries } from './pipelines.queries';
 
-const attachedPipelines = attachedTo({
+const attachedPipelines = declareAttachedTable({
   table: 'pipelines',
   project: 'project_id',
   // Drops the counters of the numbers, too.
@@ -27,7 +27,7 @@ const attachedPipelines = attachedTo({
 @Attaches(attachedPipelines)
 @Module({
   controllers: [MergeRequestPipelinesController, PipelinesController],
-  providers: [CollaborationClient, PipelineRows, PipelineStarts, PipelineUsers, PipelinesQueries],
-  exports: [CollaborationClient, PipelineRows, PipelineStarts, PipelineUsers, PipelinesQueries],
+  providers: [CollaborationClient, PipelineRows, PipelineStarts, PipelineRunPermissions, PipelinesQueries],
+  exports: [CollaborationClient, PipelineRows, PipelineStarts, PipelineRunPermissions, PipelinesQueries],
 })
 export class PipelinesModule {}

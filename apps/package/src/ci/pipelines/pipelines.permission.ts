@@ -1,6 +1,6 @@
 import { ability } from '@rookery/api-v4';
 import type { ProjectScope } from '@rookery/api-v4';
-import { canDeletePipelines, canReadPipelines, canReadVariables, canRunPipelines } from './pipelines.policy';
+import { canDeletePipelines, canReadPipelines, canReadPipelineVariables, canRunPipelines } from './pipelines.policy';
 
 export const readsPipelines = ability<unknown, ProjectScope>('may read pipelines', ({ viewer, within }) =>
   canReadPipelines(viewer, within),
@@ -14,7 +14,7 @@ export const runsPipelines = ability<unknown, ProjectScope>(
 
 export const readsVariables = ability<unknown, ProjectScope>(
   'may read the variables of pipelines',
-  ({ viewer, within }) => canReadVariables(viewer, within),
+  ({ viewer, within }) => canReadPipelineVariables(viewer, within),
   { signedIn: true },
 );
 

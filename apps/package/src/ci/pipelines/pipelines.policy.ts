@@ -21,7 +21,7 @@ export function canRunPipelines(viewer: Pick<Viewer, 'isAdmin'>, project: Runnab
 type RunnableProject = Pick<ProjectScope, 'archived' | 'repositoryAccessLevel' | 'level'>;
 
 /** Variables may hold secrets. */
-export function canReadVariables(viewer: Viewer, project: ProjectScope): boolean {
+export function canReadPipelineVariables(viewer: Viewer, project: ProjectScope): boolean {
   return canReadPipelines(viewer, project) && isAtLeast('developer', viewer, project);
 }
 

@@ -118,21 +118,21 @@ export class PipelinesQueries {
       .narrow(FILTERS, asked)
       .orderBy([[`p.${asked.order_by}`, asked.sort]])
       .readPage(this.database, page);
-    return { ...found, rows: found.rows.map((row) => inProject(row, project)) };
+    return { ...found, rows: found.rows.map((row) => toProjectPipelineRow(row, project)) };
   }
 
   /** Errors: NotFound. */
   async findPipeline(project: ProjectScope, id: number): Promise<PipelineRow> {
     const [row] = await this.database.run(ONE, { id, project: project.id });
     if (!row) throw new NotFound();
-    return inProject(row, project);
+    return toProjectPipelineRow(row, project);
   }
 
   /** Returns the newest pipeline of a commit on a ref. Errors: NotFound. */
   async findLatest(project: ProjectScope, ref: string, sha: string): Promise<PipelineRow> {
     const [row] = await this.database.run(LATEST, { project: project.id, ref, sha });
     if (!row) throw new NotFound('Pipeline');
-    return inProject(row, project);
+    return toProjectPipelineRow(row, project);
   }
 
   /** Returns the variables of a pipeline in their order. */
@@ -147,6 +147,6 @@ export async function readArguments(reads: Pick<SqlReader, 'run'>, pipeline: num
   return { variables: await reads.run(VARIABLES, { pipeline }), inputs: row!.inputs };
 }
 
-export function inProject(row: StoredPipeline, { fullPath }: Pick<ProjectScope, 'fullPath'>): PipelineRow {
+export function toProjectPipelineRow(row: StoredPipeline, { fullPath }: Pick<ProjectScope, 'fullPath'>): PipelineRow {
   return { ...row, project_path: fullPath };
 }

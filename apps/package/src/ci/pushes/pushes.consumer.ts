@@ -7,7 +7,7 @@ import { startPushPipelines } from './start-push-pipelines';
 
 /** Requests the pipelines of pushes. A job starts them, because collaboration has to be asked for the commits. */
 @Controller()
-export class PushesConsumer {
+export class PushPipelineStartsConsumer {
   constructor(private readonly jobs: Jobs) {}
 
   @Consume(pushCompleted, { effect: 'start-push-pipelines' })

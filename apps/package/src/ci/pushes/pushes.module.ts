@@ -1,13 +1,13 @@
 import { Module } from '@nestjs/common';
 import { PipelinesModule } from '../pipelines/pipelines.module';
 import { PushPipelineStarts } from './push-pipeline-starts';
-import { PushesConsumer } from './pushes.consumer';
+import { PushPipelineStartsConsumer } from './pushes.consumer';
 import { StartPushPipelinesJob } from './start-push-pipelines.job';
 
 /** Pipelines that pushes start. */
 @Module({
   imports: [PipelinesModule],
-  controllers: [PushesConsumer],
+  controllers: [PushPipelineStartsConsumer],
   providers: [PushPipelineStarts, StartPushPipelinesJob],
 })
-export class PushesModule {}
+export class PushPipelineStartsModule {}

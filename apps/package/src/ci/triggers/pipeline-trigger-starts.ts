@@ -6,7 +6,7 @@ import type { Tx } from '@rookery/persistence';
 import { JobTokens } from '../jobs/job-tokens';
 import { PipelineStarts } from '../pipelines/pipeline-starts';
 import type { PipelineStart } from '../pipelines/pipeline-starts';
-import { PipelineUsers } from '../pipelines/pipeline-users';
+import { PipelineRunPermissions } from '../pipelines/pipeline-users';
 import type { RunnableProject } from '../pipelines/pipeline-users';
 import type { VariableRow } from '../pipelines/pipeline-variables';
 import type { PipelineRow } from '../pipelines/pipelines.queries';
@@ -42,7 +42,7 @@ export class PipelineTriggerStarts {
   constructor(
     private readonly database: Database,
     private readonly jobTokens: JobTokens,
-    private readonly users: PipelineUsers,
+    private readonly users: PipelineRunPermissions,
     private readonly starts: PipelineStarts,
     @Inject(CLOCK) private readonly clock: Clock,
   ) {}

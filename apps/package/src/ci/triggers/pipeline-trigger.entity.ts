@@ -1,4 +1,4 @@
-import { assertAllUsed, lengthProblems, problemsByField, Refused } from '@rookery/kernel';
+import { assertAllUsed, lengthProblems, keepFieldsWithProblems, Refused } from '@rookery/kernel';
 import { Check, Column, Entity, Index, PrimaryGeneratedColumn, Unique } from 'typeorm';
 import type { NewSecret } from './trigger-secrets';
 
@@ -73,6 +73,6 @@ export class PipelineTrigger {
 
 /** Source: reference identity-and-import 7.1. */
 function refuseInvalidFields(problemsOfFields: Readonly<Record<string, readonly string[]>>): void {
-  const problems = problemsByField(problemsOfFields);
+  const problems = keepFieldsWithProblems(problemsOfFields);
   if (Object.keys(problems).length > 0) throw new Refused(JSON.stringify(problems));
 }

@@ -1,10 +1,10 @@
 import { Controller } from '@nestjs/common';
 import type { Call, NoParams, ProjectScope } from '@rookery/api-v4';
-import { atLeast, checkUnmodifiedSince, created, Endpoint, none, one, page, project } from '@rookery/api-v4';
+import { atLeast, checkUnmodifiedSince, created, Endpoint, noContent, one, page, project } from '@rookery/api-v4';
 import type { Page, SignedInViewer } from '@rookery/kernel';
 import type { PipelineTrigger } from './pipeline-trigger.entity';
 import { pipelineTriggerPresenter } from './pipeline-trigger.presenter';
-import { CreateTrigger, IdentifyTrigger, UpdateTrigger } from './triggers.dto';
+import { CreatePipelineTrigger, IdentifyPipelineTrigger, UpdatePipelineTrigger } from './triggers.dto';
 import { TriggersService } from './triggers.service';
 
 const TRIGGERS = '/projects/:id/triggers';
@@ -33,32 +33,32 @@ export class TriggersController {
   @Endpoint('GET', TRIGGER, {
     ...manages,
     about: 'Returns a trigger token.',
-    params: IdentifyTrigger,
+    params: IdentifyPipelineTrigger,
     answers: one(pipelineTriggerPresenter),
     fails: [404],
   })
-  show({ within, params }: TriggerCall<IdentifyTrigger>): Promise<PipelineTrigger> {
+  show({ within, params }: TriggerCall<IdentifyPipelineTrigger>): Promise<PipelineTrigger> {
     return this.triggers.findTrigger(params.trigger_id, within.id);
   }
 
   @Endpoint('POST', TRIGGERS, {
     ...manages,
     about: 'Creates a trigger token, which starts pipelines as the caller.',
-    params: CreateTrigger,
+    params: CreatePipelineTrigger,
     answers: created(pipelineTriggerPresenter),
   })
-  create({ within, viewer, params }: TriggerCall<CreateTrigger>): Promise<PipelineTrigger> {
+  create({ within, viewer, params }: TriggerCall<CreatePipelineTrigger>): Promise<PipelineTrigger> {
     return this.triggers.create(params, { projectId: within.id, viewer });
   }
 
   @Endpoint('PUT', TRIGGER, {
     ...manages,
     about: 'Changes the description of a trigger token of the caller.',
-    params: UpdateTrigger,
+    params: UpdatePipelineTrigger,
     answers: one(pipelineTriggerPresenter),
     fails: [404],
   })
-  update({ within, viewer, params }: TriggerCall<UpdateTrigger>): Promise<PipelineTrigger> {
+  update({ within, viewer, params }: TriggerCall<UpdatePipelineTrigger>): Promise<PipelineTrigger> {
     return this.triggers.update(params.trigger_id, params, { projectId: within.id, viewer });
   }
 
@@ -66,11 +66,11 @@ export class TriggersController {
     ...manages,
     source: 'requirements 2 §4; reference identity-and-import 7.1',
     about: 'Deletes a trigger token.',
-    params: IdentifyTrigger,
-    answers: none(),
+    params: IdentifyPipelineTrigger,
+    answers: noContent(),
     fails: [404, 412],
   })
-  remove(call: TriggerCall<IdentifyTrigger>): Promise<void> {
+  remove(call: TriggerCall<IdentifyPipelineTrigger>): Promise<void> {
     const unchanged = (updatedAt: Date): void => checkUnmodifiedSince(call, updatedAt);
     return this.triggers.remove(call.params.trigger_id, {
       ...{ projectId: call.within.id, viewer: call.viewer },

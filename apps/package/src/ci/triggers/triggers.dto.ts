@@ -3,15 +3,15 @@ import type { ExactInput } from '@rookery/kernel';
 import type { PipelineTriggerInput } from './pipeline-trigger.entity';
 
 /** Source: requirements 2 §4 Trigger tokens; reference identity-and-import 7.1. */
-export class CreateTrigger implements ExactInput<PipelineTriggerInput, CreateTrigger> {
+export class CreatePipelineTrigger implements ExactInput<PipelineTriggerInput, CreatePipelineTrigger> {
   @Text() description: string;
   @Instant({ optional: true, about: 'Time from which the token is unknown.' }) expires_at?: Date;
 }
 
-export class IdentifyTrigger {
+export class IdentifyPipelineTrigger {
   @Int({ in: 'path', about: 'Id of the trigger token.' }) trigger_id: number;
 }
 
-export class UpdateTrigger extends IdentifyTrigger {
+export class UpdatePipelineTrigger extends IdentifyPipelineTrigger {
   @Text({ optional: true }) description?: string;
 }

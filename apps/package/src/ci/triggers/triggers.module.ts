@@ -1,5 +1,5 @@
 import { Module } from '@nestjs/common';
-import { attachedTo, Attaches, Owns } from '@rookery/persistence';
+import { declareAttachedTable, Attaches, Owns } from '@rookery/persistence';
 import { CiJobsModule } from '../jobs/jobs.module';
 import { PipelinesModule } from '../pipelines/pipelines.module';
 import { PipelineTriggerStarts } from './pipeline-trigger-starts';
@@ -9,7 +9,7 @@ import { TriggerSecrets } from './trigger-secrets';
 import { TriggersController } from './triggers.controller';
 import { TriggersService } from './triggers.service';
 
-const attachedTriggers = attachedTo({
+const attachedTriggers = declareAttachedTable({
   table: 'pipeline_triggers',
   project: 'project_id',
   stays: { owner_id: 'A token of a deleted user starts nothing, and answers show no owner.' },

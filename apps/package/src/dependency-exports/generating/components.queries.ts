@@ -34,7 +34,7 @@ const DISTINCT = statement<{ reports: readonly number[]; after: string; count: n
 
 /** Reads the components of reports in pages, so that an export of any size needs little memory. */
 @Injectable()
-export class ComponentsQueries {
+export class DependencyComponentsQueries {
   constructor(private readonly database: Database) {}
 
   /** Returns the components of a report in the order of its document. */

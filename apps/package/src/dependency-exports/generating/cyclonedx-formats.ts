@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import type { ComponentsQueries, DistinctComponent } from './components.queries';
+import type { DependencyComponentsQueries, DistinctComponent } from './components.queries';
 import type { DependencySource, SourceReport } from './dependency-sources';
 import { cycloneDxLicenses } from './spdx-licenses';
 
@@ -20,7 +20,7 @@ const TYPES_1_4 = new Set([
 /** Writes the merged reports of a pipeline as CycloneDX 1.4. Source: reference packages-and-admin 6.3. */
 export function writeSbom(
   source: DependencySource,
-  components: ComponentsQueries,
+  components: DependencyComponentsQueries,
   maker: DocumentMaker,
 ): AsyncGenerator<string> {
   const head = {
@@ -41,9 +41,9 @@ export function writeSbom(
 }
 
 /** Writes the dependencies of a project as CycloneDX 1.6. Source: reference packages-and-admin 6.3. */
-export function cycloneDx16(
+export function writeCycloneDx16Sbom(
   source: DependencySource,
-  components: ComponentsQueries,
+  components: DependencyComponentsQueries,
   maker: DocumentMaker,
 ): AsyncGenerator<string> {
   const vcs = { type: 'vcs', url: `${maker.url}/${source.fullPath}` };
@@ -67,7 +67,7 @@ export function cycloneDx16(
 async function* writeCycloneDx(
   head: object,
   { reports }: DependencySource,
-  components: ComponentsQueries,
+  components: DependencyComponentsQueries,
   toDocumentComponent: (component: DistinctComponent) => object,
 ): AsyncGenerator<string> {
   yield `${JSON.stringify(head).slice(0, -1)},"components":[`;

@@ -6,7 +6,7 @@ import { Database, statement } from '@rookery/persistence';
 import { CollaborationClient } from '../../ci/pipelines/collaboration-client';
 import { FINISHED_STATUSES } from '../../ci/pipelines/pipeline-statuses';
 import type { ReportProperty, ReportTool } from '../reports/dependency-report.entity';
-import { ReportReading } from '../reports/report-reading';
+import { DependencyReportReader } from '../reports/report-reading';
 
 /** A valid report of a pipeline. */
 export interface SourceReport {
@@ -67,7 +67,7 @@ export class DependencyReportSources {
     private readonly database: Database,
     private readonly directory: Directory,
     private readonly collaboration: CollaborationClient,
-    private readonly reading: ReportReading,
+    private readonly reading: DependencyReportReader,
   ) {}
 
   /** Errors: NotFound for a deleted project; Unavailable. */

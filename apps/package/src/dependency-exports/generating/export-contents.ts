@@ -6,12 +6,12 @@ import type { Clock } from '@rookery/kernel';
 import { API_VERSION, CLOCK } from '@rookery/kernel';
 import { Links } from '@rookery/platform';
 import type { ExportRow } from '../dependency-exports.queries';
-import { ComponentsQueries } from './components.queries';
-import { cycloneDx16, writeSbom } from './cyclonedx-formats';
+import { DependencyComponentsQueries } from './components.queries';
+import { writeCycloneDx16Sbom, writeSbom } from './cyclonedx-formats';
 import type { DocumentMaker } from './cyclonedx-formats';
 import { DependencyReportSources } from './dependency-sources';
 import type { DependencySource } from './dependency-sources';
-import { writeCsv, dependencyList, jsonArray } from './list-formats';
+import { writeDependencyCsv, writeDependencyListJson, writeFlatDependencyJson } from './list-formats';
 
 /** Units: bytes. */
 const MAX_FILE_BYTES = 4 * 1024 ** 3;
@@ -22,7 +22,7 @@ export class ExportContents {
   constructor(
     private readonly blobs: BlobStorage,
     private readonly sources: DependencyReportSources,
-    private readonly components: ComponentsQueries,
+    private readonly components: DependencyComponentsQueries,
     private readonly links: Links,
     @Inject(CLOCK) private readonly clock: Clock,
   ) {}
@@ -39,14 +39,14 @@ export class ExportContents {
 
   private async openContent(row: ExportRow, signal: AbortSignal): Promise<Readable> {
     const { export_type: type } = row;
-    if (type === 'csv') return writeCsv(this.listSources(row, signal), this.components);
+    if (type === 'csv') return writeDependencyCsv(this.listSources(row, signal), this.components);
     return textsAsBytes(await this.writeTexts(row, signal));
   }
 
   private async writeTexts(row: ExportRow, signal: AbortSignal): Promise<AsyncGenerator<string>> {
     switch (row.export_type) {
       case 'dependency_list':
-        return dependencyList(this.listSources(row, signal), this.components);
+        return writeDependencyListJson(this.listSources(row, signal), this.components);
       case 'sbom':
         return writeSbom(
           await this.sources.ofPipeline(row.pipeline_id!, signal),
@@ -54,9 +54,13 @@ export class ExportContents {
           this.createDocumentMaker(),
         );
       case 'cyclonedx_1_6_json':
-        return cycloneDx16(await this.findProjectSource(row, signal), this.components, this.createDocumentMaker());
+        return writeCycloneDx16Sbom(
+          await this.findProjectSource(row, signal),
+          this.components,
+          this.createDocumentMaker(),
+        );
       default:
-        return jsonArray(this.listSources(row, signal), this.components);
+        return writeFlatDependencyJson(this.listSources(row, signal), this.components);
     }
   }
 

@@ -14,7 +14,7 @@ import { ExportContents } from './export-contents';
  * the export has failed. Source: reference packages-and-admin 6.1.
  */
 @Injectable()
-export class GenerationJob {
+export class GenerateDependencyExportJob {
   constructor(
     private readonly work: Work,
     private readonly exports: DependencyExportsQueries,

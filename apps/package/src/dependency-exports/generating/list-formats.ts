@@ -1,8 +1,8 @@
 import { pipeline, Readable } from 'node:stream';
 import { stringify } from 'csv-stringify';
-import type { ComponentsQueries, Occurrence } from './components.queries';
+import type { DependencyComponentsQueries, Occurrence } from './components.queries';
 import type { DependencySource, SourceReport } from './dependency-sources';
-import { shownLicense } from './spdx-licenses';
+import { toSpdxLicense } from './spdx-licenses';
 
 /** A component with the place where it was found. */
 interface ReportedOccurrence {
@@ -19,9 +19,9 @@ const CSV_COLUMNS = [
 ];
 
 /** Writes the list of a project as one JSON object. */
-export async function* dependencyList(
+export async function* writeDependencyListJson(
   sources: DependencySources,
-  components: ComponentsQueries,
+  components: DependencyComponentsQueries,
 ): AsyncGenerator<string> {
   let count = 0;
   for await (const found of listOccurrences(sources, components))
@@ -30,7 +30,10 @@ export async function* dependencyList(
 }
 
 /** Writes a flat list, one object a line. */
-export async function* jsonArray(sources: DependencySources, components: ComponentsQueries): AsyncGenerator<string> {
+export async function* writeFlatDependencyJson(
+  sources: DependencySources,
+  components: DependencyComponentsQueries,
+): AsyncGenerator<string> {
   let isEmpty = true;
   for await (const found of listOccurrences(sources, components)) {
     const { name, packager, version, licenses, location } = toJsonDependency(found);
@@ -41,19 +44,22 @@ export async function* jsonArray(sources: DependencySources, components: Compone
 }
 
 /** Writes comma-separated values. Cells that a spreadsheet would calculate get an apostrophe in front. */
-export function writeCsv(sources: DependencySources, components: ComponentsQueries): Readable {
+export function writeDependencyCsv(sources: DependencySources, components: DependencyComponentsQueries): Readable {
   const writer = stringify({ header: true, columns: CSV_COLUMNS, escape_formulas: true });
   // Errors reach the reader of the last stream.
   return pipeline(Readable.from(listCsvRows(sources, components)), writer, () => undefined);
 }
 
-async function* listCsvRows(sources: DependencySources, components: ComponentsQueries): AsyncGenerator<string[]> {
+async function* listCsvRows(
+  sources: DependencySources,
+  components: DependencyComponentsQueries,
+): AsyncGenerator<string[]> {
   for await (const found of listOccurrences(sources, components)) yield toCsvCells(found);
 }
 
 async function* listOccurrences(
   sources: DependencySources,
-  components: ComponentsQueries,
+  components: DependencyComponentsQueries,
 ): AsyncGenerator<ReportedOccurrence> {
   for await (const source of sources)
     for (const report of source.reports)
@@ -71,7 +77,7 @@ function toJsonDependency({ source, report, occurrence }: ReportedOccurrence) {
       ancestors,
     },
     has_dependency_paths: ancestors.length > 0,
-    licenses: occurrence.licenses.map(shownLicense),
+    licenses: occurrence.licenses.map(toSpdxLicense),
     ...{ vulnerabilities: [], vulnerability_count: 0, malware: false },
   };
 }

@@ -9,7 +9,7 @@ export interface SpdxLicense {
 }
 
 /** Returns a license with its full name and the page about it. */
-export function shownLicense({ spdx, name }: ComponentLicense): SpdxLicense {
+export function toSpdxLicense({ spdx, name }: ComponentLicense): SpdxLicense {
   if (spdx === null) return { name: name!, spdx_identifier: null, url: null };
   return { name: spdxLicenses[spdx]?.name ?? spdx, spdx_identifier: spdx, url: licenseUrl(spdx) };
 }

@@ -3,7 +3,7 @@ import { anyone, createdMessage, Endpoint, streamedBody } from '@rookery/api-v4'
 import type { StreamedCall } from '@rookery/api-v4';
 import { Directory } from '@rookery/directory';
 import { CreateArtifact } from './artifacts.dto';
-import { MAX_REPORT_BYTES, ReportIntake } from './report-intake';
+import { MAX_REPORT_BYTES, DependencyReportIntake } from './report-intake';
 
 /** The file with the other parts of its form. Units: bytes. */
 const MAX_BODY_BYTES = MAX_REPORT_BYTES + 1024 ** 2;
@@ -11,7 +11,7 @@ const MAX_BODY_BYTES = MAX_REPORT_BYTES + 1024 ** 2;
 @Controller()
 export class ArtifactsController {
   constructor(
-    private readonly intake: ReportIntake,
+    private readonly intake: DependencyReportIntake,
     private readonly directory: Directory,
   ) {}
 

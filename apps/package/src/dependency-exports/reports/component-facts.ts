@@ -3,7 +3,7 @@ import { PackageURL } from 'packageurl-js';
 import spdxLicenses from 'spdx-license-list';
 import type { ComponentLicense } from './dependency-component.entity';
 import { readField, readList, readText } from './cyclonedx-shape';
-import { InvalidDocument } from './json-picker';
+import { InvalidJsonDocument } from './json-picker';
 import type { PickedValue } from './json-picker';
 
 /** A component as it is stored. */
@@ -31,16 +31,16 @@ const MAX_LICENSE = 255;
 /** Maximum length of a name with its group, and of a version, since each dependent repeats them. Units: characters. */
 const MAX_NAME = 255;
 
-/** Returns the facts about a component of a document. Errors: InvalidDocument without a name, and for a long one. */
-export function componentFacts(component: PickedValue): ComponentFacts {
+/** Returns the facts about a component of a document. Errors: InvalidJsonDocument without a name, and for a long one. */
+export function parseCycloneDxComponent(component: PickedValue): ComponentFacts {
   const written = readText(component, 'name');
-  if (written === null) throw new InvalidDocument('a component has no name');
+  if (written === null) throw new InvalidJsonDocument('a component has no name');
   const url = parsePurl(component);
   const group = readText(component, 'group') ?? url?.namespace ?? null;
   const name = group === null || written.startsWith(`${group}/`) ? written : `${group}/${written}`;
   const version = readText(component, 'version') ?? url?.version ?? null;
   if (name.length > MAX_NAME || (version ?? '').length > MAX_NAME)
-    throw new InvalidDocument(`a name or version of a component is longer than ${MAX_NAME} characters`);
+    throw new InvalidJsonDocument(`a name or version of a component is longer than ${MAX_NAME} characters`);
   const purl = url && readText(component, 'purl');
   const type = readText(component, 'type');
   return {

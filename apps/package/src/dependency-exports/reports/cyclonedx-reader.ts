@@ -2,11 +2,11 @@ import type { Readable } from 'node:stream';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { Tokenizer } from '@streamparser/json';
 import type { ComponentFacts } from './component-facts';
-import { componentFacts } from './component-facts';
+import { parseCycloneDxComponent } from './component-facts';
 import { cycloneDxShape, readField, readList, readText } from './cyclonedx-shape';
 import { DependencyGraph } from './dependency-graph';
 import type { ReportProperty, ReportTool } from './dependency-report.entity';
-import { InvalidDocument, JsonPicker } from './json-picker';
+import { InvalidJsonDocument, JsonPicker } from './json-picker';
 import type { PickedValue } from './json-picker';
 
 /** A component with its place in the document, from 0. */
@@ -35,7 +35,7 @@ const PROPERTY = {
 
 /**
  * Reads a CycloneDX document as a stream. `take` stores components in batches while the document is read.
- * Errors: InvalidDocument; those of the stream and of `take`. Source: reference packages-and-admin 6.4.
+ * Errors: InvalidJsonDocument; those of the stream and of `take`. Source: reference packages-and-admin 6.4.
  */
 export async function readCycloneDx(
   body: Readable,
@@ -46,10 +46,10 @@ export async function readCycloneDx(
   let count = 0;
   const picker = new JsonPicker(cycloneDxShape, (name, item) => {
     if (name === 'dependency') return addDependencyEdges(graph, item);
-    if (count >= MAX_COMPONENTS) throw new InvalidDocument(`it has more than ${MAX_COMPONENTS} components`);
+    if (count >= MAX_COMPONENTS) throw new InvalidJsonDocument(`it has more than ${MAX_COMPONENTS} components`);
     const position = count++;
     graph.placeComponent(readText(item, 'bom-ref'), position);
-    waiting.push({ ...componentFacts(item), position });
+    waiting.push({ ...parseCycloneDxComponent(item), position });
   });
   for await (const _ of feedTokens(body, picker)) {
     while (waiting.length >= BATCH) await take(waiting.splice(0, BATCH));
@@ -67,7 +67,8 @@ async function* feedTokens(body: Readable, picker: JsonPicker): AsyncGenerator<v
   tokenizer.onError = (error): void => void failures.push(error);
   const check = (): void => {
     const [failure] = failures;
-    if (failure) throw failure instanceof InvalidDocument ? failure : new InvalidDocument('it is no JSON document');
+    if (failure)
+      throw failure instanceof InvalidJsonDocument ? failure : new InvalidJsonDocument('it is no JSON document');
   };
   for await (const chunk of body as AsyncIterable<Buffer>) {
     tokenizer.write(chunk);
@@ -86,10 +87,10 @@ function addDependencyEdges(graph: DependencyGraph, dependency: PickedValue): vo
 }
 
 function readDocumentFacts(document: PickedValue, graph: DependencyGraph): DocumentFacts {
-  if (readText(document, 'bomFormat') !== 'CycloneDX') throw new InvalidDocument('its bomFormat is not CycloneDX');
+  if (readText(document, 'bomFormat') !== 'CycloneDX') throw new InvalidJsonDocument('its bomFormat is not CycloneDX');
   const version = readText(document, 'specVersion');
   if (version === null || !VERSIONS.includes(version))
-    throw new InvalidDocument(`its specVersion ${version ?? ''} is not one of ${VERSIONS.join(', ')}`);
+    throw new InvalidJsonDocument(`its specVersion ${version ?? ''} is not one of ${VERSIONS.join(', ')}`);
   const metadata = readField(document, 'metadata');
   graph.setRoot(readText(readField(metadata, 'component'), 'bom-ref'));
   const properties = readList(metadata, 'properties').flatMap((property): ReportProperty[] => {

@@ -1,4 +1,4 @@
-import { InvalidDocument } from './json-picker';
+import { InvalidJsonDocument } from './json-picker';
 
 /**
  * Dependents of a component. `position` and `parents` are positions of components. `is_top_level` is true if the
@@ -16,7 +16,7 @@ const MAX_PARENTS = 20;
 
 /**
  * Edges between the components of a document. Texts are held once, as numbers, since a document may repeat them many
- * times. Errors: InvalidDocument beyond the bound.
+ * times. Errors: InvalidJsonDocument beyond the bound.
  */
 export class DependencyGraph {
   private readonly numbers = new Map<string, number>();
@@ -37,7 +37,7 @@ export class DependencyGraph {
   }
 
   addEdge(from: string, to: string): void {
-    if (this.edges.length >= 2 * MAX_EDGES) throw new InvalidDocument(`it has more than ${MAX_EDGES} dependencies`);
+    if (this.edges.length >= 2 * MAX_EDGES) throw new InvalidJsonDocument(`it has more than ${MAX_EDGES} dependencies`);
     this.edges.push(this.vertexNumber(from), this.vertexNumber(to));
   }
 

@@ -23,7 +23,7 @@ export interface PickedObject {
 }
 
 /** The document is not JSON, or it exceeds a bound. The message is a phrase without names of files. */
-export class InvalidDocument extends Error {}
+export class InvalidJsonDocument extends Error {}
 
 const MAX_DEPTH = 64;
 /** Units: characters of a text. */
@@ -47,7 +47,7 @@ interface OpenContainer {
 /**
  * Collects the kept parts of a JSON document from its tokens, and checks its grammar. Items that are handed over are not
  * held, so that memory depends on one item and not on the document.
- * Errors, of `readToken` and `finish`: InvalidDocument. Source: reference packages-and-admin 6.4.
+ * Errors, of `readToken` and `finish`: InvalidJsonDocument. Source: reference packages-and-admin 6.4.
  */
 export class JsonPicker {
   private readonly frames: OpenContainer[] = [];
@@ -88,7 +88,7 @@ export class JsonPicker {
 
   private openContainer(isArray: boolean): void {
     const shape = this.shapeOfNextValue();
-    if (this.frames.length >= MAX_DEPTH) throw new InvalidDocument(`it is nested deeper than ${MAX_DEPTH} levels`);
+    if (this.frames.length >= MAX_DEPTH) throw new InvalidJsonDocument(`it is nested deeper than ${MAX_DEPTH} levels`);
     const isKept = isArray ? shape?.items !== undefined : shape?.fields !== undefined;
     this.frames.push({
       shape: isKept ? shape : null,
@@ -111,8 +111,8 @@ export class JsonPicker {
     const { keys } = this.frames.at(-1)!;
     if (typeof value !== 'string') throw notJsonError();
     if (value.length > MAX_TEXT) throw textTooLongError();
-    if (REFUSED_KEYS.has(value)) throw new InvalidDocument(`the key ${value} is not allowed`);
-    if (keys.has(value)) throw new InvalidDocument('an object has the same key twice');
+    if (REFUSED_KEYS.has(value)) throw new InvalidJsonDocument(`the key ${value} is not allowed`);
+    if (keys.has(value)) throw new InvalidJsonDocument('an object has the same key twice');
     keys.add(value);
     this.frames.at(-1)!.key = value;
     this.expected = 'colon';
@@ -165,10 +165,10 @@ function storableText(text: string): string {
   return Buffer.from(text.replaceAll('\0', '')).toString();
 }
 
-function notJsonError(): InvalidDocument {
-  return new InvalidDocument('it is no JSON document');
+function notJsonError(): InvalidJsonDocument {
+  return new InvalidJsonDocument('it is no JSON document');
 }
 
-function textTooLongError(): InvalidDocument {
-  return new InvalidDocument(`a text is longer than ${MAX_TEXT} characters`);
+function textTooLongError(): InvalidJsonDocument {
+  return new InvalidJsonDocument(`a text is longer than ${MAX_TEXT} characters`);
 }

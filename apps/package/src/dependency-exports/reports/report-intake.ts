@@ -9,7 +9,7 @@ import type { Tx } from '@rookery/persistence';
 import { JobTokens } from '../../ci/jobs/job-tokens';
 import type { TokenJob } from '../../ci/jobs/job-tokens';
 import { PipelineRows } from '../../ci/pipelines/pipeline-rows';
-import { PipelineUsers } from '../../ci/pipelines/pipeline-users';
+import { PipelineRunPermissions } from '../../ci/pipelines/pipeline-users';
 import { PackageFiles } from '../../packages/package-files';
 import type { StoredFile } from '../../packages/package-files';
 import { readUploadForm } from '../../packages/upload-form';
@@ -60,13 +60,13 @@ const ADD = statement<AddReportParams, { id: number }>(
 
 /** Takes CycloneDX documents from running jobs. Source: reference packages-and-admin 6.4. */
 @Injectable()
-export class ReportIntake {
+export class DependencyReportIntake {
   constructor(
     private readonly work: Work,
     private readonly files: PackageFiles,
     private readonly tokens: JobTokens,
     private readonly pipelines: PipelineRows,
-    private readonly users: PipelineUsers,
+    private readonly users: PipelineRunPermissions,
     private readonly jobs: Jobs,
   ) {}
 

@@ -2,12 +2,12 @@ import { Injectable } from '@nestjs/common';
 import { Job } from '@rookery/jobs';
 import type { JobRun } from '@rookery/jobs';
 import { readDependencyReport } from '../dependency-jobs';
-import { ReportReading } from './report-reading';
+import { DependencyReportReader } from './report-reading';
 
 /** Reads documents after they were handed in. Source: reference packages-and-admin 6.4. */
 @Injectable()
-export class ReportReadingJob {
-  constructor(private readonly reading: ReportReading) {}
+export class ReadDependencyReportJob {
+  constructor(private readonly reading: DependencyReportReader) {}
 
   @Job(readDependencyReport)
   async read({ params, signal }: JobRun<typeof readDependencyReport>): Promise<void> {

@@ -5,7 +5,7 @@ import { PackageFiles } from '../../packages/package-files';
 import { readCycloneDx } from './cyclonedx-reader';
 import type { DocumentFacts } from './cyclonedx-reader';
 import type { DependencyReport } from './dependency-report.entity';
-import { InvalidDocument } from './json-picker';
+import { InvalidJsonDocument } from './json-picker';
 
 type PendingReport = RowOf<DependencyReport, 'id' | 'sha256'>;
 
@@ -57,7 +57,7 @@ const BATCH = 2000;
  * that a killed process leaves a pending report. Source: reference packages-and-admin 6.4.
  */
 @Injectable()
-export class ReportReading {
+export class DependencyReportReader {
   constructor(
     private readonly work: Work,
     private readonly database: Database,
@@ -69,7 +69,7 @@ export class ReportReading {
     try {
       await this.work.run((tx) => this.readInTransaction(tx, id, signal));
     } catch (error) {
-      if (!(error instanceof InvalidDocument)) throw error;
+      if (!(error instanceof InvalidJsonDocument)) throw error;
       await this.work.run((tx) => tx.run(SET_INVALID, { id, problem: error.message }));
     }
   }

@@ -24,7 +24,7 @@ export async function openStoredZip(blobs: BlobStorage, { sha256, size }: Stored
     const options = { strictFileNames: true, autoClose: false };
     return await fromRandomAccessReaderPromise(new BlobReader(blobs, sha256), size, options);
   } catch (error) {
-    throw unavailableIfAway(error);
+    throw mapBlobErrorToUnavailable(error);
   }
 }
 
@@ -43,7 +43,7 @@ export async function listEntries(
 }
 
 /** Whether an entry is a file whose bytes can be read: neither encrypted nor a link. */
-export function isPlainFile(entry: Entry): boolean {
+export function isReadableZipEntry(entry: Entry): boolean {
   return !entry.isEncrypted() && ((entry.externalFileAttributes >>> 16) & KIND) !== LINK;
 }
 
@@ -54,7 +54,7 @@ export async function openEntry(zip: ZipFile, entry: Entry): Promise<Readable> {
 }
 
 /** The error, or Unavailable if it says that the store cannot be reached. */
-export function unavailableIfAway(error: unknown): unknown {
+export function mapBlobErrorToUnavailable(error: unknown): unknown {
   if (!(error instanceof BlobError) || error.reason !== 'unavailable') return error;
   return Object.assign(new Unavailable('blobs away'), { cause: error });
 }

@@ -11,18 +11,19 @@ const ENTITIES: Readonly<Record<string, string>> = { amp: '&', lt: '<', gt: '>',
  * Errors: Refused for other encodings, for declarations of a document type or entities, and beyond 50,000 elements or
  * as many signs `=`, of which each attribute has one.
  */
-export function decodeXml(bytes: Buffer, document: string): string {
-  const text = decodeXmlBytes(bytes, document);
+export function decodeXml(bytes: Buffer, documentName: string): string {
+  const text = decodeXmlBytes(bytes, documentName);
   // A declaration of a type or an entity begins with `<!` and a letter; comments and CDATA sections do not.
-  if (/<!(?!--|\[CDATA\[)/.test(text)) throw new Refused(`${document} declares a document type`);
-  if (/[\u0000-\u0008\u000b\u000c\u000e-\u001f]/.test(text)) throw new Refused(`${document} has control characters`);
+  if (/<!(?!--|\[CDATA\[)/.test(text)) throw new Refused(`${documentName} declares a document type`);
+  if (/[\u0000-\u0008\u000b\u000c\u000e-\u001f]/.test(text))
+    throw new Refused(`${documentName} has control characters`);
   let elements = 0;
   for (let at = text.indexOf('<'); at >= 0; at = text.indexOf('<', at + 1)) {
-    if (text[at + 1] !== '/' && ++elements > MAX_ELEMENTS) throw new Refused(`${document} has too many elements`);
+    if (text[at + 1] !== '/' && ++elements > MAX_ELEMENTS) throw new Refused(`${documentName} has too many elements`);
   }
   let attributes = 0;
   for (let at = text.indexOf('='); at >= 0; at = text.indexOf('=', at + 1)) {
-    if (++attributes > MAX_ATTRIBUTES) throw new Refused(`${document} has too many attributes`);
+    if (++attributes > MAX_ATTRIBUTES) throw new Refused(`${documentName} has too many attributes`);
   }
   return text;
 }

@@ -5,7 +5,7 @@ import { nameKeyOf } from '../package-types';
 import type { PackageType } from '../package-types';
 
 /** A name, or a version of it, that one project alone may have below its top-level namespace. */
-export interface NameBelowRoot {
+export interface PackageNameBelowRoot {
   readonly project: ProjectScope;
   readonly type: PackageType;
   readonly name: string;
@@ -31,14 +31,14 @@ const IN_OTHER_PROJECT = statement<
 );
 
 /** Lets publications of a name follow each other until the commit, so that two projects cannot both begin it. */
-export async function lockNameBelowRoot(tx: Tx, { project, type, name }: NameBelowRoot): Promise<void> {
+export async function lockPackageNameBelowRoot(tx: Tx, { project, type, name }: PackageNameBelowRoot): Promise<void> {
   await tx.run(LOCK, { key: `${type} ${rootNamespaceId(project)} ${nameKeyOf(type, name)}` });
 }
 
 /** Whether another project below the same top-level namespace has the name. */
-export async function isInOtherProject(
+export async function isPackageInOtherProject(
   reads: SqlReader,
-  { project, type, name, version }: NameBelowRoot,
+  { project, type, name, version }: PackageNameBelowRoot,
 ): Promise<boolean> {
   const asked = { project: project.id, root: rootNamespaceId(project), type, name: nameKeyOf(type, name) };
   return (await reads.run(IN_OTHER_PROJECT, { ...asked, version: version ?? null })).length > 0;

@@ -31,13 +31,13 @@ const RAISE_EXISTING = statement<IndexKeyParams, never>(
  * Raises the generation of a name and locks it until the commit. Formats with documents call it first in every
  * transaction that changes what the documents show. Returns the new generation.
  */
-export async function raiseGeneration(tx: Tx, named: PackageNameKey, now: Date): Promise<number> {
+export async function raisePackageIndexGeneration(tx: Tx, named: PackageNameKey, now: Date): Promise<number> {
   const [row] = await tx.run(RAISE, toIndexKeyParams(named, now));
   return row!.generation;
 }
 
 /** Raises the generation of a name of any format. Has no effect for formats without documents. */
-export async function raiseExistingGeneration(tx: Tx, named: PackageNameKey, now: Date): Promise<void> {
+export async function raiseExistingPackageIndexGeneration(tx: Tx, named: PackageNameKey, now: Date): Promise<void> {
   await tx.run(RAISE_EXISTING, toIndexKeyParams(named, now));
 }
 

@@ -8,10 +8,10 @@ import type { Bind, Filters } from '@rookery/persistence';
 import { tagsOfPackages } from '../indexing/package-tags';
 import type { PackageTagRow } from '../indexing/package-tags';
 import { canDeletePackages } from '../packages.policy';
-import { LISTED_STATUSES, toLiterals, PACKAGE_TYPES, SHOWN_STATUSES } from '../package-types';
+import { LISTED_STATUSES, literalListSql, PACKAGE_TYPES, SHOWN_STATUSES } from '../package-types';
 import type { PackageStatus, PackageType } from '../package-types';
 import type { FileListing, GroupListing, ProjectListing } from './package-listing';
-import { projectOfPackageLevelSql as levelSql, readablePackagesSql } from './readable-packages';
+import { viewerProjectLevelSql as levelSql, canReadProjectPackagesSql } from './readable-packages';
 
 /** A package as lists and single reads show it. */
 export interface PackageRow {
@@ -65,7 +65,7 @@ const ORDER_BY = {
   created_at: 'p.created_at',
   name: 'p.name',
   version: 'p.version',
-  type: `array_position(array[${toLiterals(PACKAGE_TYPES)}], p.package_type)`,
+  type: `array_position(array[${literalListSql(PACKAGE_TYPES)}], p.package_type)`,
   project_path: 'p.project_path',
 } as const;
 
@@ -91,7 +91,7 @@ const SIBLINGS = statement<{ id: number }, Omit<SiblingRow, 'tags'>>(
   'packages_siblings',
   `select p.id, p.version, p.created_at from packages own
    join packages p on p.project_id = own.project_id and p.package_type = own.package_type
-     and p.name_key = own.name_key and p.id <> own.id and p.status in (${toLiterals(LISTED_STATUSES)})
+     and p.name_key = own.name_key and p.id <> own.id and p.status in (${literalListSql(LISTED_STATUSES)})
    where own.id = :id::bigint
    order by p.version, p.id limit 5000`,
 );
@@ -145,7 +145,7 @@ export class PackagesQueries {
       .where(`p.package_type <> 'terraform_module'`)
       .narrow(FILTERS, asked)
       .orderBy([[ORDER_BY[asked.order_by], asked.sort]]);
-    const found = await query.fromEach([readableProjects(asked), IN_SCOPE]).readPage(this.database, page);
+    const found = await query.fromEach([readablePackageProjectsSql(asked), IN_SCOPE]).readPage(this.database, page);
     return { ...found, rows: await this.withTags(found.rows) };
   }
 
@@ -203,7 +203,7 @@ function splitSearchTerms(text: string): readonly string[] {
 }
 
 function statusCondition({ status }: PackageListing): string | ((bind: Bind) => string) {
-  if (status === undefined) return `p.status in (${toLiterals(LISTED_STATUSES)})`;
+  if (status === undefined) return `p.status in (${literalListSql(LISTED_STATUSES)})`;
   return (bind) => `p.status = ${bind(status, 'status')}`;
 }
 
@@ -211,7 +211,7 @@ function versionCondition({ include_versionless: isComplete, package_version: ve
   return isComplete && version === undefined ? 'true' : 'p.version is not null';
 }
 
-/** Parameters of `readableProjects`. `below` are the traversal ids of the group. */
+/** Parameters of `readablePackageProjectsSql`. `below` are the traversal ids of the group. */
 export type ReadableProjectsParams = {
   readonly group: number;
   readonly below: readonly number[];
@@ -224,9 +224,11 @@ export type ReadableProjectsParams = {
  * FROM item `scope` with the columns `id` and `path` of the projects of the group whose packages the viewer may read.
  * Its parameters are ReadableProjectsParams.
  */
-export function readableProjects({ exclude_subgroups: isDirect }: Pick<GroupListing, 'exclude_subgroups'>): string {
+export function readablePackageProjectsSql({
+  exclude_subgroups: isDirect,
+}: Pick<GroupListing, 'exclude_subgroups'>): string {
   const place = isDirect ? 'home.id = :group::bigint' : withinGroupSql({ namespace: 'home', traversalIds: ':below' });
   return `(select project.id, project.path from directory_projects project
     join directory_namespaces home on home.id = project.namespace_id
-    where ${place} and ${readablePackagesSql()} offset 0) scope`;
+    where ${place} and ${canReadProjectPackagesSql()} offset 0) scope`;
 }

@@ -1,4 +1,4 @@
-import { projectLevelSql } from '@rookery/directory';
+import { projectAccessLevelSql } from '@rookery/directory';
 import { ACCESS_LEVELS } from '@rookery/kernel';
 
 /**
@@ -8,13 +8,13 @@ import { ACCESS_LEVELS } from '@rookery/kernel';
  */
 
 /** Level of the viewer in the project. */
-export function projectOfPackageLevelSql(): string {
-  return projectLevelSql({ user: ':viewer::bigint', project: 'project.id', namespace: 'home' });
+export function viewerProjectLevelSql(): string {
+  return projectAccessLevelSql({ user: ':viewer::bigint', project: 'project.id', namespace: 'home' });
 }
 
 /** Condition that the viewer may also read the code of the project, as `mayReadCode` for a project that they see. */
-export function readableCodeSql(): string {
-  const level = projectOfPackageLevelSql();
+export function canReadProjectCodeSql(): string {
+  const level = viewerProjectLevelSql();
   return `project.repository_access_level is distinct from 'disabled' and (:isAdmin::boolean
       or (:viewer::bigint is not null and ${level} >= ${ACCESS_LEVELS.reporter})
       or (project.visibility <> 'private' and (coalesce(project.repository_access_level, 'enabled') = 'enabled'
@@ -22,8 +22,8 @@ export function readableCodeSql(): string {
 }
 
 /** Condition that the viewer may read the packages of the project. */
-export function readablePackagesSql(): string {
+export function canReadProjectPackagesSql(): string {
   return `project.packages_enabled and (:isAdmin::boolean or project.visibility = 'public'
       or (project.visibility = 'internal' and :viewer::bigint is not null and not :isExternal::boolean)
-      or (:viewer::bigint is not null and ${projectOfPackageLevelSql()} >= ${ACCESS_LEVELS.reporter}))`;
+      or (:viewer::bigint is not null and ${viewerProjectLevelSql()} >= ${ACCESS_LEVELS.reporter}))`;
 }

@@ -8,7 +8,7 @@ import { PackageSettingsService } from '../../package-settings/package-settings.
 import type { PackageName } from '../../package-settings/package-settings.service';
 import type { PackageFileRow } from '../listing/packages.queries';
 import type { StoredFile } from '../package-files';
-import { isRepetition, UploadReceipts } from './upload-receipts';
+import { isRetryOfUnansweredUpload, UploadAnswerTracker } from './upload-receipts';
 import type { EarlierUpload } from './upload-receipts';
 
 /** A file of a package. `fileName` is the stored name. */
@@ -49,19 +49,19 @@ const FIND = statement<
  * the other. Source: reference packages-and-admin 4.1, 4.7.
  */
 @Injectable()
-export class DuplicateFiles {
+export class DuplicateFilePolicy {
   constructor(
     private readonly database: Database,
     private readonly work: Work,
     private readonly settings: PackageSettingsService,
-    private readonly receipts: UploadReceipts,
+    private readonly receipts: UploadAnswerTracker,
   ) {}
 
   /** Refuses an upload before its body is read, if no body could be accepted. Errors: Refused. */
   async refuseEarly(project: ProjectScope, viewer: SignedInViewer, file: NewPackageFile): Promise<void> {
     if (await this.areAllowed(project, file)) return;
     const earlier = await this.findFile(this.database, project, file);
-    if (earlier && !isRepetition(earlier, earlier.sha256, viewer)) throw duplicateRefusal();
+    if (earlier && !isRetryOfUnansweredUpload(earlier, earlier.sha256, viewer)) throw duplicateRefusal();
   }
 
   /** Adds a file in a transaction, or returns that of the upload which this one repeats. Errors: Refused. */
@@ -79,7 +79,7 @@ export class DuplicateFiles {
       await tx.run(LOCK, { key });
       const earlier = await this.findFile(tx, project, file);
       if (!earlier) return add(tx, viewer.tokenId);
-      if (isRepetition(earlier, content.sha256, viewer)) return earlier;
+      if (isRetryOfUnansweredUpload(earlier, content.sha256, viewer)) return earlier;
       throw duplicateRefusal();
     });
     turn.stored(row.id);

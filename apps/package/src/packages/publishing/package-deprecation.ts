@@ -9,7 +9,12 @@ const SET = statement<{ ids: readonly number[]; from: string; to: string; now: D
 );
 
 /** Sets or ends the status `deprecated` of packages. Source: reference packages-and-admin 3.3. */
-export async function setDeprecated(tx: Tx, ids: readonly number[], isDeprecated: boolean, now: Date): Promise<void> {
+export async function setPackagesDeprecated(
+  tx: Tx,
+  ids: readonly number[],
+  isDeprecated: boolean,
+  now: Date,
+): Promise<void> {
   const [from, to] = isDeprecated ? (['default', 'deprecated'] as const) : (['deprecated', 'default'] as const);
   if (ids.length > 0) await tx.run(SET, { ids, from, to, now });
 }

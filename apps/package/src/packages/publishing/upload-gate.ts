@@ -4,7 +4,7 @@ import { InstanceSettings } from '@rookery/instance';
 import type { PlanLimitName } from '@rookery/instance';
 import { Refused } from '@rookery/kernel';
 import type { SignedInViewer } from '@rookery/kernel';
-import { Protections } from '../../protection-rules/protections';
+import { PackageProtections } from '../../protection-rules/protections';
 import { MAX_FILE_BYTES } from '../package-files';
 import { StorageQuota } from './storage-quota';
 
@@ -23,10 +23,10 @@ type UploadType = keyof typeof FILE_LIMITS;
 
 /** Decides about an upload before its body is read. */
 @Injectable()
-export class UploadGate {
+export class PackageUploadGate {
   constructor(
     private readonly instance: InstanceSettings,
-    private readonly protections: Protections,
+    private readonly protections: PackageProtections,
     private readonly quota: StorageQuota,
   ) {}
 

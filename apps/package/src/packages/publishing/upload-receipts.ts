@@ -28,7 +28,7 @@ export interface UploadTurn {
  * Source: reference packages-and-admin 4.1.
  */
 @Injectable()
-export class UploadReceipts {
+export class UploadAnswerTracker {
   private readonly last = new Map<string, Promise<void>>();
 
   constructor(
@@ -65,6 +65,10 @@ export class UploadReceipts {
 }
 
 /** Whether an upload of these bytes is the repetition of one whose answer the client did not get. */
-export function isRepetition(earlier: EarlierUpload, sha256: string | undefined, { tokenId }: Viewer): boolean {
+export function isRetryOfUnansweredUpload(
+  earlier: EarlierUpload,
+  sha256: string | undefined,
+  { tokenId }: Viewer,
+): boolean {
   return tokenId !== null && earlier.unanswered_token_id === tokenId && earlier.sha256 === sha256;
 }

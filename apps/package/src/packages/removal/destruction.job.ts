@@ -24,7 +24,7 @@ const DROP_PACKAGES = statement<{ count: number }, { id: number }>(
 
 /** Removes rows in batches; each run continues until none is left. Source: reference packages-and-admin 3.3. */
 @Injectable()
-export class DestructionJob {
+export class DestroyDeletedPackagesJob {
   constructor(private readonly work: Work) {}
 
   @Job(destroyPackages)

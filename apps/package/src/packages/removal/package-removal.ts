@@ -5,9 +5,9 @@ import type { Clock } from '@rookery/kernel';
 import { CLOCK, NotFound } from '@rookery/kernel';
 import { statement, Work } from '@rookery/persistence';
 import type { Tx } from '@rookery/persistence';
-import { LISTED_STATUSES, toLiterals } from '../package-types';
+import { LISTED_STATUSES, literalListSql } from '../package-types';
 import type { PackageType } from '../package-types';
-import { raiseExistingGeneration } from '../indexing/package-index';
+import { raiseExistingPackageIndexGeneration } from '../indexing/package-index';
 import type { PackageNameKey } from '../indexing/package-index';
 import { destroyPackages, measureStorage } from '../package-jobs';
 
@@ -30,7 +30,7 @@ export interface Deletion {
 const LOCK = statement<{ id: number; project: number }, LockedPackage>(
   'packages_lock',
   `select id, project_id, name, package_type, updated_at from packages
-   where id = :id::bigint and project_id = :project::bigint and status in (${toLiterals([...LISTED_STATUSES, 'hidden'])})
+   where id = :id::bigint and project_id = :project::bigint and status in (${literalListSql([...LISTED_STATUSES, 'hidden'])})
    for update`,
 );
 const MARK_PACKAGE = statement<{ id: number; now: Date }, never>(
@@ -91,7 +91,7 @@ export class PackageRemoval {
       if (!marked) throw new NotFound();
       const [left] = await tx.run(HAS_FILES, { package: packageId });
       if (!left!.has_files) return this.markPackageDeleted(tx, found, deletion);
-      await raiseExistingGeneration(tx, toPackageNameKey(found), this.clock.now());
+      await raiseExistingPackageIndexGeneration(tx, toPackageNameKey(found), this.clock.now());
       await this.requestCleanupJobs(tx, deletion.projectId);
     });
   }
@@ -113,7 +113,7 @@ export class PackageRemoval {
   }
 
   private async markPackageDeleted(tx: Tx, found: LockedPackage, { actorId }: Deletion): Promise<void> {
-    await raiseExistingGeneration(tx, toPackageNameKey(found), this.clock.now());
+    await raiseExistingPackageIndexGeneration(tx, toPackageNameKey(found), this.clock.now());
     await tx.run(MARK_PACKAGE, { id: found.id, now: this.clock.now() });
     const data = { package_id: found.id, project_id: found.project_id, package_type: found.package_type };
     tx.emit(packageDeleted.of({ aggregateId: found.id, actorId, data }));

@@ -28,7 +28,7 @@ const KEPT_MS = 500;
  * of the project. Source: ADR 0205.
  */
 @Injectable()
-export class SourceCode {
+export class SourceCodeClient {
   private readonly files: InternalRouteClient<SourceFileRequest, SourceFileAnswer>;
   private readonly commits: InternalRouteClient<SourceCommitRequest, SourceCommitAnswer>;
   private readonly tags: InternalRouteClient<SourceTagsRequest, SourceTagsAnswer>;
@@ -95,7 +95,7 @@ function nullIfRefused(error: unknown): null {
 }
 
 /** The caller as collaboration counts archives. */
-export function archiveCallerOf({ userId, address }: Viewer): string {
+export function toArchiveRateLimitKey({ userId, address }: Viewer): string {
   return String(userId ?? address ?? '');
 }
 

@@ -28,30 +28,30 @@ export function parseComposerJson(content: Buffer | null): ComposerDescription {
   if (typeof name !== 'string' || name === '') throw new Unprocessable('The file composer.json has no name.');
   if (name.length > MAX_NAME || !NAME.test(name)) throw new Unprocessable('The name in composer.json is invalid.');
   const text = JSON.stringify(parsed);
-  if (text.length > MAX_TEXT) throw tooLarge();
+  if (text.length > MAX_TEXT) throw composerJsonTooLargeRefusal();
   return { name, text };
 }
 
 /** Refusal of a file that is too large. */
-export function tooLarge(): Unprocessable {
+export function composerJsonTooLargeRefusal(): Unprocessable {
   return new Unprocessable('The file composer.json is too large.');
 }
 
 /** Returns the version that a tag stands for: `1.2.3` for `v1.2.3`. Errors: Refused. */
-export function versionOfTag(tag: string): string {
+export function composerVersionOfTag(tag: string): string {
   const [, version] = TAG.exec(tag) ?? [];
   if (version === undefined) throw new Refused('Validation failed: Version is invalid', { verbatim: true });
   return version;
 }
 
 /** Returns the version that a branch stands for: `1.x-dev` for `1` and `1.x`, otherwise `dev-main`. */
-export function versionOfBranch(branch: string): string {
+export function composerVersionOfBranch(branch: string): string {
   const [, numbers] = NUMBERED_BRANCH.exec(branch) ?? [];
   return numbers === undefined ? `dev-${branch}` : `${numbers}.x-dev`;
 }
 
 /** Whether a version was made from a branch. */
-export function isOfBranch(version: string): boolean {
+export function isComposerBranchVersion(version: string): boolean {
   return version.startsWith('dev-') || version.endsWith('-dev');
 }
 

@@ -1,5 +1,5 @@
 import { Controller } from '@nestjs/common';
-import { createdMessage, Endpoint, streamed } from '@rookery/api-v4';
+import { createdMessage, Endpoint, streamedFile } from '@rookery/api-v4';
 import type { Call, FileAnswer, ProjectScope } from '@rookery/api-v4';
 import type { SignedInViewer } from '@rookery/kernel';
 import { basicRegistry, publishesCode, readsCodeOfPackages } from '../../packages/packages.permission';
@@ -32,7 +32,7 @@ export class ComposerProjectController {
     may: readsCodeOfPackages,
     about: 'Downloads the files of a version of a Composer package.',
     params: IdentifyComposerArchive,
-    answers: streamed('application/zip'),
+    answers: streamedFile('application/zip'),
     fails: [404, 429],
   })
   async download({ within, viewer, params }: Call<IdentifyComposerArchive, ProjectScope>): Promise<FileAnswer> {

@@ -3,8 +3,8 @@ import type { ProjectScope } from '@rookery/api-v4';
 import { CLOCK, Refused } from '@rookery/kernel';
 import type { Clock, SignedInViewer } from '@rookery/kernel';
 import { statement, Work } from '@rookery/persistence';
-import { isInOtherProject, lockNameBelowRoot } from '../../packages/indexing/names-below-root';
-import { raiseGeneration } from '../../packages/indexing/package-index';
+import { isPackageInOtherProject, lockPackageNameBelowRoot } from '../../packages/indexing/names-below-root';
+import { raisePackageIndexGeneration } from '../../packages/indexing/package-index';
 import { PackagePublishing } from '../../packages/publishing/package-publishing';
 import type { ComposerDescription } from './composer-json';
 
@@ -38,10 +38,10 @@ export class ComposerReleases {
     const { name, text } = description;
     const owned = { project, type: 'composer', name } as const;
     await this.work.run(async (tx) => {
-      await lockNameBelowRoot(tx, owned);
-      if (await isInOtherProject(tx, owned))
+      await lockPackageNameBelowRoot(tx, owned);
+      if (await isPackageInOtherProject(tx, owned))
         throw new Refused('Validation failed: Name is already taken by another project', { verbatim: true });
-      await raiseGeneration(tx, { projectId: project.id, type: 'composer', name }, this.clock.now());
+      await raisePackageIndexGeneration(tx, { projectId: project.id, type: 'composer', name }, this.clock.now());
       const named = { project, creatorId: viewer.userId, type: 'composer', name, version } as const;
       const id = await this.publishing.publishWithoutFile(tx, named);
       await tx.run(SAVE, { package: id, project: project.id, sha, description: text });

@@ -6,7 +6,7 @@ import type { Clock } from '@rookery/kernel';
 import { Links } from '@rookery/platform';
 import { basicGroupRegistry } from '../../packages/packages.permission';
 import { ShowComposerPackage, ShowComposerRepository } from './composer.dto';
-import { packageDocument, repositoryDocument } from './composer.presenter';
+import { composerPackageDocument, composerRepositoryDocument } from './composer.presenter';
 import { ComposerQueries } from './composer.queries';
 
 const COMPOSER = '/group/:id/-/packages/composer';
@@ -66,7 +66,7 @@ export class ComposerRepositoryController {
   })
   async showRepository({ within, viewer, params }: Call<ShowComposerRepository, GroupScope>): Promise<object> {
     const { pathname } = new URL(this.links.apiUrl(`group/${encodeURIComponent(params.id)}/-/packages/composer`));
-    return repositoryDocument(pathname, await this.composer.listNames(within, viewer));
+    return composerRepositoryDocument(pathname, await this.composer.listNames(within, viewer));
   }
 
   @Endpoint('GET', `${COMPOSER}/p2/*package_name`, {
@@ -79,7 +79,7 @@ export class ComposerRepositoryController {
   async showPackage({ within, viewer, params }: Call<ShowComposerPackage, GroupScope>): Promise<FileAnswer> {
     const [, name = '', suffix] = /^(.+?)(~dev)?\.json$/.exec(params.package_name) ?? [];
     const rows = await this.composer.listVersions(within, viewer, name);
-    const text = packageDocument(this.links, name, rows, suffix === undefined ? 'tags' : 'branches');
+    const text = composerPackageDocument(this.links, name, rows, suffix === undefined ? 'tags' : 'branches');
     if (text === null) throw new NotFound('Package');
     const lastModified = new Date(Math.max(...rows.map((row) => row.changed_at.getTime())));
     const isSettled = this.clock.now().getTime() - lastModified.getTime() > SETTLED_MS;

@@ -1,5 +1,5 @@
 import { Module } from '@nestjs/common';
-import { attachedTo, Attaches, Owns } from '@rookery/persistence';
+import { declareAttachedTable, Attaches, Owns } from '@rookery/persistence';
 import { PackagesModule } from '../../packages/packages.module';
 import { ComposerProjectController } from './composer-project.controller';
 import { ComposerReleases } from './composer-releases';
@@ -8,7 +8,7 @@ import { ComposerVersion } from './composer-version.entity';
 import { ComposerQueries } from './composer.queries';
 import { ComposerService } from './composer.service';
 
-const attachedVersions = attachedTo({
+const attachedVersions = declareAttachedTable({
   table: 'composer_versions',
   key: 'package_id',
   project: { column: 'project_id', because: 'The foreign key removes the version of a package.' },

@@ -1,12 +1,12 @@
 import type { Links } from '@rookery/platform';
-import { isOfBranch } from './composer-json';
+import { isComposerBranchVersion } from './composer-json';
 import { MAX_NAMES } from './composer.queries';
 import type { ComposerVersionRow } from './composer.queries';
 
 /** Documents of a Composer repository. Source: reference packages-and-admin 4.11. */
 
 /** The root document of a repository. `base` is the path of the repository, without the host. */
-export function repositoryDocument(base: string, names: readonly string[]): object {
+export function composerRepositoryDocument(base: string, names: readonly string[]): object {
   const listed = names.length > MAX_NAMES ? {} : { 'available-packages': names };
   return { packages: [], 'metadata-url': `${base}/p2/%package%.json`, ...listed };
 }
@@ -15,13 +15,13 @@ export function repositoryDocument(base: string, names: readonly string[]): obje
  * Returns the JSON of the versions of a package: those of tags, or those of branches. Returns null without such
  * versions.
  */
-export function packageDocument(
+export function composerPackageDocument(
   links: Links,
   name: string,
   rows: readonly ComposerVersionRow[],
   kind: 'tags' | 'branches',
 ): string | null {
-  const shown = rows.filter(({ version }) => isOfBranch(version) === (kind === 'branches'));
+  const shown = rows.filter(({ version }) => isComposerBranchVersion(version) === (kind === 'branches'));
   if (shown.length === 0) return null;
   const versions = Object.fromEntries(shown.map((row) => [row.version, versionDocument(links, name, row)]));
   return JSON.stringify({ packages: { [name]: versions } });

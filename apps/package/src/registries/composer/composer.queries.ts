@@ -4,10 +4,10 @@ import { Directory, withinGroupSql } from '@rookery/directory';
 import { NotFound } from '@rookery/kernel';
 import type { Viewer } from '@rookery/kernel';
 import { Database, statement } from '@rookery/persistence';
-import { readableProjects } from '../../packages/listing/packages.queries';
+import { readablePackageProjectsSql } from '../../packages/listing/packages.queries';
 import type { ReadableProjectsParams } from '../../packages/listing/packages.queries';
-import { readableCodeSql, readablePackagesSql } from '../../packages/listing/readable-packages';
-import { INSTALLABLE_STATUSES, toLiterals } from '../../packages/package-types';
+import { canReadProjectCodeSql, canReadProjectPackagesSql } from '../../packages/listing/readable-packages';
+import { INSTALLABLE_STATUSES, literalListSql } from '../../packages/package-types';
 
 /** A version of a package. `description` is JSON; `project_path` is the full path. */
 export interface ComposerVersionRow {
@@ -26,16 +26,16 @@ const MAX_VERSIONS = 300;
 /** Names that a repository lists. Clients ask for each name where there are more. */
 export const MAX_NAMES = 5000;
 
-const STATUSES = toLiterals(INSTALLABLE_STATUSES);
+const STATUSES = literalListSql(INSTALLABLE_STATUSES);
 const NAMES = statement<ReadableProjectsParams, { name: string }>(
   'composer_names_of_group',
   // Each project is read by the index, however many others have packages.
-  `select distinct named.name_key as name from ${readableProjects({ exclude_subgroups: false })}, lateral (
+  `select distinct named.name_key as name from ${readablePackageProjectsSql({ exclude_subgroups: false })}, lateral (
      select p.name_key from packages p
      where p.project_id = scope.id and p.package_type = 'composer' and p.status in (${STATUSES})
      offset 0) named
    where exists (select 1 from directory_projects project join directory_namespaces home on home.id = project.namespace_id
-     where project.id = scope.id and ${readableCodeSql()})
+     where project.id = scope.id and ${canReadProjectCodeSql()})
    order by name limit ${MAX_NAMES + 1}`,
 );
 const VERSIONS = statement<Omit<ReadableProjectsParams, 'group'> & { name: string }, ComposerVersionRow>(
@@ -49,7 +49,7 @@ const VERSIONS = statement<Omit<ReadableProjectsParams, 'group'> & { name: strin
      and p.status in (${STATUSES})
    join composer_versions v on v.package_id = p.id
    where i.package_type = 'composer' and i.name_key = :name
-     and ${withinGroupSql({ namespace: 'home', traversalIds: ':below' })} and ${readablePackagesSql()} and ${readableCodeSql()}
+     and ${withinGroupSql({ namespace: 'home', traversalIds: ':below' })} and ${canReadProjectPackagesSql()} and ${canReadProjectCodeSql()}
    order by p.id desc limit ${MAX_VERSIONS}`,
 );
 const PACKAGE_OF = statement<{ project: number; name: string; sha: string }, { id: number }>(

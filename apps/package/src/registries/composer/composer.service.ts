@@ -4,8 +4,13 @@ import { NotFound } from '@rookery/kernel';
 import type { SignedInViewer, Viewer } from '@rookery/kernel';
 import type { Readable } from 'node:stream';
 import { PackageFiles } from '../../packages/package-files';
-import { archiveCallerOf, SourceCode } from '../../packages/source/source-code';
-import { parseComposerJson, tooLarge, versionOfBranch, versionOfTag } from './composer-json';
+import { toArchiveRateLimitKey, SourceCodeClient } from '../../packages/source/source-code';
+import {
+  parseComposerJson,
+  composerJsonTooLargeRefusal,
+  composerVersionOfBranch,
+  composerVersionOfTag,
+} from './composer-json';
 import { ComposerReleases } from './composer-releases';
 import { ComposerQueries } from './composer.queries';
 
@@ -22,7 +27,7 @@ export interface ComposerRef {
 @Injectable()
 export class ComposerService {
   constructor(
-    private readonly source: SourceCode,
+    private readonly source: SourceCodeClient,
     private readonly releases: ComposerReleases,
     private readonly composer: ComposerQueries,
     private readonly files: PackageFiles,
@@ -34,13 +39,13 @@ export class ComposerService {
    * project has; Unavailable.
    */
   async publishVersion(project: ProjectScope, viewer: SignedInViewer, { tag, branch }: ComposerRef): Promise<void> {
-    const version = tag === undefined ? versionOfBranch(branch!) : versionOfTag(tag);
+    const version = tag === undefined ? composerVersionOfBranch(branch!) : composerVersionOfTag(tag);
     const found = await this.source.readFile({
       ...{ project_id: project.id, path: 'composer.json', max_bytes: MAX_BYTES },
       ref: tag === undefined ? `refs/heads/${branch}` : `refs/tags/${tag}`,
     });
     if (found.commit === null) throw new NotFound(tag === undefined ? 'Branch' : 'Tag');
-    if (found.is_too_large) throw tooLarge();
+    if (found.is_too_large) throw composerJsonTooLargeRefusal();
     const description = parseComposerJson(found.content === null ? null : Buffer.from(found.content, 'base64'));
     await this.releases.saveRelease({ project, viewer, version, sha: found.commit, description });
   }
@@ -55,7 +60,7 @@ export class ComposerService {
     const packageId = await this.composer.findPackage(project.id, name, sha);
     return async () => {
       const prefix = `${project.path}-${sha}`;
-      const caller = archiveCallerOf(viewer);
+      const caller = toArchiveRateLimitKey(viewer);
       const archive = await this.source.openArchive({ project_id: project.id, commit: sha, prefix, caller });
       this.files.recordDownload(packageId);
       return archive;

@@ -1,5 +1,5 @@
 import { Controller } from '@nestjs/common';
-import { empty, Endpoint, json, streamed, streamedBody } from '@rookery/api-v4';
+import { emptyOk, Endpoint, json, streamedFile, streamedBody } from '@rookery/api-v4';
 import type { Call, FileAnswer, ProjectScope, StreamedCall } from '@rookery/api-v4';
 import type { SignedInViewer } from '@rookery/kernel';
 import { packageDownload } from '../../packages/package-download.presenter';
@@ -15,9 +15,9 @@ import {
   toConanReference,
   UploadConanBinaryFile,
 } from './conan.dto';
-import { recipePath, routesOfRecipes } from './conan.permission';
+import { recipePath, conanRecipeRouteOptions } from './conan.permission';
 import type { ConanRegistryKind } from './conan.permission';
-import { FILES, filesDocument, REVISION, revisionDocument, REVISIONS, revisionsDocument } from './conan.presenter';
+import { FILES, conanFilesDocument, REVISION, revisionDocument, REVISIONS, revisionsDocument } from './conan.presenter';
 import { ConanQueries } from './conan.queries';
 import { ConanRemovals } from './publishing/conan-removals';
 import { ConanService } from './publishing/conan.service';
@@ -27,9 +27,9 @@ function createConanBinariesController(kind: ConanRegistryKind) {
   const binaries = `${recipePath(kind, 'v2')}/revisions/:recipe_revision/packages`;
   const binary = `${binaries}/:conan_package_reference`;
   const revision = `${binary}/revisions/:package_revision`;
-  const shared = routesOfRecipes(kind);
+  const shared = conanRecipeRouteOptions(kind);
   const reads = { ...shared, may: readsPackages, fails: [404] } as const;
-  const removes = { ...shared, may: removesPackages, answers: empty(), fails: [404] } as const;
+  const removes = { ...shared, may: removesPackages, answers: emptyOk(), fails: [404] } as const;
 
   @Controller()
   class ConanBinariesController {
@@ -70,14 +70,14 @@ function createConanBinariesController(kind: ConanRegistryKind) {
       answers: json<object>(FILES),
     })
     async listFiles({ within, params }: Call<IdentifyConanBinaryRevision, ProjectScope>): Promise<object> {
-      return filesDocument(await this.conan.listFiles(within, toConanReference(params), toBinaryRevision(params)));
+      return conanFilesDocument(await this.conan.listFiles(within, toConanReference(params), toBinaryRevision(params)));
     }
 
     @Endpoint('GET', `${revision}/files/*file_name`, {
       ...reads,
       about: `Downloads a file of a binary package of Conan (${kind}).`,
       params: IdentifyConanBinaryFile,
-      answers: streamed(),
+      answers: streamedFile(),
     })
     async download({ within, params }: Call<IdentifyConanBinaryFile, ProjectScope>): Promise<FileAnswer> {
       const name = params.file_name;
@@ -91,7 +91,7 @@ function createConanBinariesController(kind: ConanRegistryKind) {
       about: `Uploads a file of a binary package of Conan (${kind}). The manifest completes the revision.`,
       params: UploadConanBinaryFile,
       body: streamedBody({ maxBytes: MAX_FILE_BYTES }),
-      answers: empty(),
+      answers: emptyOk(),
       fails: [400, 404, 409],
     })
     upload(call: StreamedCall<UploadConanBinaryFile, ProjectScope, SignedInViewer>): Promise<void> {

@@ -12,7 +12,7 @@ export const MAX_INFO_BYTES = 64 * 1024;
 export const MAX_INFO_LINES = 1000;
 
 /** Whether a description has more lines than are read. Empty ones at the end do not count. */
-export function hasTooManyLines(text: string): boolean {
+export function hasTooManyConanInfoLines(text: string): boolean {
   return text.trimEnd().split('\n', MAX_INFO_LINES + 1).length > MAX_INFO_LINES;
 }
 

@@ -1,5 +1,5 @@
 import { Controller } from '@nestjs/common';
-import { empty, Endpoint, json, streamed, streamedBody } from '@rookery/api-v4';
+import { emptyOk, Endpoint, json, streamedFile, streamedBody } from '@rookery/api-v4';
 import type { Call, FileAnswer, ProjectScope, StreamedCall } from '@rookery/api-v4';
 import type { SignedInViewer } from '@rookery/kernel';
 import { packageDownload } from '../../packages/package-download.presenter';
@@ -15,13 +15,13 @@ import {
   toConanReference,
   UploadConanRecipeFile,
 } from './conan.dto';
-import { recipePath, routesOfRecipes } from './conan.permission';
+import { recipePath, conanRecipeRouteOptions } from './conan.permission';
 import type { ConanRegistryKind } from './conan.permission';
 import {
   BINARIES,
   binariesDocument,
   FILES,
-  filesDocument,
+  conanFilesDocument,
   REVISION,
   revisionDocument,
   REVISIONS,
@@ -35,9 +35,9 @@ import { ConanService } from './publishing/conan.service';
 function createConanRecipesController(kind: ConanRegistryKind) {
   const recipe = recipePath(kind, 'v2');
   const revision = `${recipe}/revisions/:recipe_revision`;
-  const shared = routesOfRecipes(kind);
+  const shared = conanRecipeRouteOptions(kind);
   const reads = { ...shared, may: readsPackages, fails: [404] } as const;
-  const removes = { ...shared, may: removesPackages, answers: empty(), fails: [404] } as const;
+  const removes = { ...shared, may: removesPackages, answers: emptyOk(), fails: [404] } as const;
 
   @Controller()
   class ConanRecipesController {
@@ -105,14 +105,14 @@ function createConanRecipesController(kind: ConanRegistryKind) {
       answers: json<object>(FILES),
     })
     async listFiles({ within, params }: Call<IdentifyConanRecipeRevision, ProjectScope>): Promise<object> {
-      return filesDocument(await this.conan.listFiles(within, toConanReference(params), toRecipeRevision(params)));
+      return conanFilesDocument(await this.conan.listFiles(within, toConanReference(params), toRecipeRevision(params)));
     }
 
     @Endpoint('GET', `${revision}/files/*file_name`, {
       ...reads,
       about: `Downloads a file of a Conan recipe (${kind}).`,
       params: IdentifyConanRecipeFile,
-      answers: streamed(),
+      answers: streamedFile(),
     })
     async download({ within, params }: Call<IdentifyConanRecipeFile, ProjectScope>): Promise<FileAnswer> {
       const name = params.file_name;
@@ -126,7 +126,7 @@ function createConanRecipesController(kind: ConanRegistryKind) {
       about: `Uploads a file of a Conan recipe (${kind}). The manifest completes the revision.`,
       params: UploadConanRecipeFile,
       body: streamedBody({ maxBytes: MAX_FILE_BYTES }),
-      answers: empty(),
+      answers: emptyOk(),
       fails: [400, 404, 409],
     })
     upload(call: StreamedCall<UploadConanRecipeFile, ProjectScope, SignedInViewer>): Promise<void> {

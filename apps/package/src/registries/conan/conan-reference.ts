@@ -41,7 +41,7 @@ export function conanKeyOf({ name, user, channel }: ConanReference): string {
 }
 
 /** Returns the reference as clients write it. `key` is a result of `conanKeyOf`. */
-export function shownReference(name: string, version: string, key: string): string {
+export function renderConanReference(name: string, version: string, key: string): string {
   const place = key.slice(name.length);
   return place === `@${BLANK}/${BLANK}` ? `${name}/${version}` : `${name}/${version}${place}`;
 }

@@ -1,5 +1,5 @@
 import { Module } from '@nestjs/common';
-import { attachedTo, Attaches, Owns } from '@rookery/persistence';
+import { declareAttachedTable, Attaches, Owns } from '@rookery/persistence';
 import { PackagesModule } from '../../packages/packages.module';
 import { ProtectionRulesModule } from '../../protection-rules/protection-rules.module';
 import { ConanBinariesOfInstanceController, ConanBinariesOfProjectsController } from './conan-binaries.controller';
@@ -14,12 +14,12 @@ import { ConanService } from './publishing/conan.service';
 import { ConanV1FilesOfInstanceController, ConanV1FilesOfProjectsController } from './v1/conan-v1-files.controller';
 import { CONAN_V1_RECIPE_CONTROLLERS } from './v1/conan-v1-recipes.controller';
 
-const attachedRevisions = attachedTo({
+const attachedRevisions = declareAttachedTable({
   table: 'conan_revisions',
   project: { column: 'project_id', because: 'The foreign key removes the revisions of a package.' },
   stays: { package_id: 'The foreign key removes the revisions of a package.' },
 });
-const attachedFiles = attachedTo({
+const attachedFiles = declareAttachedTable({
   table: 'conan_files',
   key: 'file_id',
   stays: {

@@ -16,7 +16,7 @@ export const CONAN_REGISTRIES = {
 export type ConanRegistryKind = keyof typeof CONAN_REGISTRIES;
 
 /** Shared options of the routes of a recipe. */
-export function routesOfRecipes(kind: ConanRegistryKind) {
+export function conanRecipeRouteOptions(kind: ConanRegistryKind) {
   const { within } = CONAN_REGISTRIES[kind];
   return { within, refusals: CONAN_REFUSALS, source: 'reference packages-and-admin 4.13' } as const;
 }

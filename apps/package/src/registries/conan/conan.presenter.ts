@@ -1,7 +1,7 @@
 import type { JsonSchema } from '@rookery/api-v4';
 import type { PackageFileRow } from '../../packages/listing/packages.queries';
 import { parseConanInfo } from './conan-info';
-import { shownReference } from './conan-reference';
+import { renderConanReference } from './conan-reference';
 import type { ConanBinaryRow, ConanRevisionRow, ConanRecipeMatch } from './conan.queries';
 
 /** Documents of the protocol of Conan. Source: reference packages-and-admin 4.13. */
@@ -40,12 +40,12 @@ export function revisionsDocument(rows: readonly ConanRevisionRow[]): object {
   return { revisions: rows.map(revisionDocument) };
 }
 
-export function filesDocument(files: readonly PackageFileRow[]): object {
+export function conanFilesDocument(files: readonly PackageFileRow[]): object {
   return { files: Object.fromEntries(files.map(({ file_name }) => [file_name, {}])) };
 }
 
 export function recipesDocument(found: readonly ConanRecipeMatch[]): object {
-  return { results: found.map(({ name, version, key }) => shownReference(name, version, key)) };
+  return { results: found.map(({ name, version, key }) => renderConanReference(name, version, key)) };
 }
 
 /** Maps binary packages to their descriptions. The descriptions are empty if `isListOnly` is true. */

@@ -5,8 +5,8 @@ import { NotFound } from '@rookery/kernel';
 import type { Viewer } from '@rookery/kernel';
 import { Database, statement } from '@rookery/persistence';
 import type { PackageFileRow } from '../../packages/listing/packages.queries';
-import { readablePackagesSql } from '../../packages/listing/readable-packages';
-import { INSTALLABLE_STATUSES, toLiterals } from '../../packages/package-types';
+import { canReadProjectPackagesSql } from '../../packages/listing/readable-packages';
+import { INSTALLABLE_STATUSES, literalListSql } from '../../packages/package-types';
 import { conanKeyOf, MANIFEST } from './conan-reference';
 import type { ConanReference, ConanRevisionName } from './conan-reference';
 
@@ -54,7 +54,7 @@ const MAX_ROWS = 1000;
 /** Bound of the descriptions that one search shows. Units: bytes. */
 const MAX_SHOWN_BYTES = 1024 ** 2;
 
-const STATUSES = toLiterals(INSTALLABLE_STATUSES);
+const STATUSES = literalListSql(INSTALLABLE_STATUSES);
 const RECIPE = `p.project_id = :project::bigint and p.package_type = 'conan' and p.name_key = :key
      and coalesce(p.version, '') = :version and p.status in (${STATUSES})`;
 /** Joins the manifest of `r`, without which a revision is not complete. */
@@ -131,7 +131,7 @@ const SEARCH_INSTANCE = statement<ViewerParams & SearchParams, ConanRecipeMatch>
    join directory_namespaces home on home.id = project.namespace_id
    where starts_with(substr(p.name_key, length(p.name) + 2),
        replace(home.full_path || '/' || project.path, '/', '+') || '/')
-     and ${readablePackagesSql()} and ${FOUND}`,
+     and ${canReadProjectPackagesSql()} and ${FOUND}`,
 );
 
 /** Reads of Conan packages. Source: reference packages-and-admin 4.13. */

@@ -1,5 +1,12 @@
 import { Controller } from '@nestjs/common';
-import { createdMessage, Endpoint, withAlternative, AlternativeAnswer, streamed, streamedBody } from '@rookery/api-v4';
+import {
+  createdMessage,
+  Endpoint,
+  withAlternative,
+  AlternativeAnswer,
+  streamedFile,
+  streamedBody,
+} from '@rookery/api-v4';
 import type { Call, FileAnswer, ProjectScope, StreamedCall } from '@rookery/api-v4';
 import type { SignedInViewer } from '@rookery/kernel';
 import { Links } from '@rookery/platform';
@@ -13,9 +20,9 @@ import {
   UploadGenericFile,
   UploadGenericFileInFolder,
 } from './generic.dto';
-import { GenericService } from './generic.service';
+import { GenericPackagesService } from './generic.service';
 import type { GenericFile, UploadOptions } from './generic.service';
-import { openUpload } from './upload-content';
+import { openRawOrMultipartUpload } from './upload-content';
 
 const VERSION = '/projects/:id/packages/generic/:package_name/:package_version';
 const SOURCE = 'reference packages-and-admin 4.3';
@@ -69,14 +76,14 @@ const downloads = {
   source: SOURCE,
   may: readsPackages,
   about: 'Downloads a file of a generic package: of several with the same name, the newest.',
-  answers: streamed(),
+  answers: streamedFile(),
   fails: [404],
 } as const;
 
 @Controller()
 export class GenericController {
   constructor(
-    private readonly generic: GenericService,
+    private readonly generic: GenericPackagesService,
     private readonly files: PackageFiles,
     private readonly links: Links,
   ) {}
@@ -108,7 +115,7 @@ export class GenericController {
   ): Promise<void | AlternativeAnswer> {
     const { within, viewer, params, body, answered } = call;
     const file = toGenericFile(params);
-    const upload = { ...openUpload(body), status: params.status, answered };
+    const upload = { ...openRawOrMultipartUpload(body), status: params.status, answered };
     const row = await this.generic.uploadFile(within, viewer, file, upload);
     if (params.select !== undefined) return new AlternativeAnswer(this.renderSelectedFile(row, within, file));
   }

@@ -1,12 +1,12 @@
 import { Module } from '@nestjs/common';
 import { PackagesModule } from '../../packages/packages.module';
 import { GenericController } from './generic.controller';
-import { GenericService } from './generic.service';
+import { GenericPackagesService } from './generic.service';
 
 /** The registry of generic packages: files by name and version. */
 @Module({
   imports: [PackagesModule],
   controllers: [GenericController],
-  providers: [GenericService],
+  providers: [GenericPackagesService],
 })
-export class GenericModule {}
+export class GenericPackagesModule {}

@@ -6,10 +6,10 @@ import type { SignedInViewer } from '@rookery/kernel';
 import { Database, statement } from '@rookery/persistence';
 import type { PackageFileRow } from '../../packages/listing/packages.queries';
 import { PackageFiles } from '../../packages/package-files';
-import { INSTALLABLE_STATUSES, toLiterals } from '../../packages/package-types';
-import { DuplicateFiles } from '../../packages/publishing/duplicate-files';
+import { INSTALLABLE_STATUSES, literalListSql } from '../../packages/package-types';
+import { DuplicateFilePolicy } from '../../packages/publishing/duplicate-files';
 import { PackagePublishing } from '../../packages/publishing/package-publishing';
-import { UploadGate } from '../../packages/publishing/upload-gate';
+import { PackageUploadGate } from '../../packages/publishing/upload-gate';
 
 /** Names a file of a generic package. `path` is the folders and the name, separated by slashes. */
 export interface GenericFile {
@@ -44,19 +44,19 @@ const NEWEST = statement<{ project: number; name: string; version: string; file:
    join package_files f on f.package_id = p.id and md5(f.file_name) = md5(:file) and f.file_name = :file
      and not f.is_pending_destruction
    where p.project_id = :project::bigint and p.package_type = 'generic' and p.name_key = :name
-     and coalesce(p.version, '') = :version and p.status in (${toLiterals(INSTALLABLE_STATUSES)})
+     and coalesce(p.version, '') = :version and p.status in (${literalListSql(INSTALLABLE_STATUSES)})
    order by f.id desc limit 1`,
 );
 
 /** Uploads and downloads of generic packages. Source: reference packages-and-admin 4.3. */
 @Injectable()
-export class GenericService {
+export class GenericPackagesService {
   constructor(
     private readonly database: Database,
     private readonly files: PackageFiles,
     private readonly publishing: PackagePublishing,
-    private readonly gate: UploadGate,
-    private readonly duplicates: DuplicateFiles,
+    private readonly gate: PackageUploadGate,
+    private readonly duplicates: DuplicateFilePolicy,
   ) {}
 
   /**

@@ -13,7 +13,7 @@ type BodyWithTypeAndSize = Readable & { readonly mediaType: string; readonly dec
  * Errors, of the stream: as `readFilePart`.
  * Source: reference packages-and-admin 4.3.
  */
-export function openUpload(body: BodyWithTypeAndSize): {
+export function openRawOrMultipartUpload(body: BodyWithTypeAndSize): {
   readonly open: () => Readable;
   readonly declaredSize: number | null;
 } {

@@ -1,4 +1,4 @@
-import { declaredPath, listModuleFolders, parseModule, unescapeGo } from './go-module';
+import { parseDeclaredGoModulePath, listModuleFolders, parseGoModulePath, unescapeGoPathOrVersion } from './go-module';
 
 test.each([
   ['example.com/a', 'example.com/a'],
@@ -7,7 +7,7 @@ test.each([
   ['example.com/!', null],
   ['example.com/!1', null],
   ['example.com/!!a', null],
-])('%s is %s without escapes', (text, expected) => expect(unescapeGo(text)).toBe(expected));
+])('%s is %s without escapes', (text, expected) => expect(unescapeGoPathOrVersion(text)).toBe(expected));
 
 const BASE = 'example.com/nest/eggs';
 test.each([
@@ -17,14 +17,14 @@ test.each([
   [`${BASE}/sub/v10`, { folder: 'sub', major: 10 }, ['sub', 'sub/v10']],
   [`${BASE}/v1`, { folder: 'v1', major: null }, ['v1']],
 ])('%s is a module of the project', (path, expected, folders) => {
-  const found = parseModule(BASE, path)!;
+  const found = parseGoModulePath(BASE, path)!;
   expect(found).toEqual({ path, ...expected });
   expect(listModuleFolders(found)).toEqual(folders);
 });
 
 test.each([`${BASE}x`, 'example.com/nest', `${BASE}/`, `${BASE}/a//b`, `${BASE}/../x`, `${BASE}/.git`, `${BASE}/a b`])(
   '%j is none',
-  (path) => expect(parseModule(BASE, path)).toBeNull(),
+  (path) => expect(parseGoModulePath(BASE, path)).toBeNull(),
 );
 
 test.each([
@@ -34,4 +34,4 @@ test.each([
   ['go 1.19\n', null],
   ['modules example.com/a\n', null],
   ['', null],
-])('%j declares %s', (text, expected) => expect(declaredPath(text)).toBe(expected));
+])('%j declares %s', (text, expected) => expect(parseDeclaredGoModulePath(text)).toBe(expected));

@@ -17,7 +17,7 @@ const DECLARATION = /^[ \t]*module[ \t]+(?:"([^"\s]+)"|`([^`\s]+)`|([^\s"`/][^\s
  * Decodes a path or version of the protocol, where `!x` is a capital letter. Returns null for another text. Source:
  * reference packages-and-admin 4.12.
  */
-export function unescapeGo(text: string): string | null {
+export function unescapeGoPathOrVersion(text: string): string | null {
   if (/[A-Z]/.test(text)) return null;
   const plain = text.replace(/!([a-z])/g, (_, letter: string) => letter.toUpperCase());
   return plain.includes('!') ? null : plain;
@@ -26,7 +26,7 @@ export function unescapeGo(text: string): string | null {
 /**
  * Returns the module of a path in a project, or null for a path elsewhere. `base` is the path of the project's root.
  */
-export function parseModule(base: string, path: string): GoModule | null {
+export function parseGoModulePath(base: string, path: string): GoModule | null {
   if (path !== base && !path.startsWith(`${base}/`)) return null;
   const rest = path.slice(base.length + 1);
   const segments = path === base ? [] : rest.split('/');
@@ -38,16 +38,16 @@ export function parseModule(base: string, path: string): GoModule | null {
 
 /** Folders that may hold the `go.mod` of a module: a major version may have a folder of its own. */
 export function listModuleFolders({ folder, major }: GoModule): readonly string[] {
-  return major === null ? [folder] : [folder, inFolder(folder, `v${major}`)];
+  return major === null ? [folder] : [folder, joinFolderPath(folder, `v${major}`)];
 }
 
 /** Path of a file in a folder. */
-export function inFolder(folder: string, name: string): string {
+export function joinFolderPath(folder: string, name: string): string {
   return folder === '' ? name : `${folder}/${name}`;
 }
 
 /** Returns the module path that a `go.mod` declares, or null without a declaration. */
-export function declaredPath(goMod: string): string | null {
+export function parseDeclaredGoModulePath(goMod: string): string | null {
   const [, quoted, raw, bare] = DECLARATION.exec(goMod) ?? [];
   return quoted ?? raw ?? bare ?? null;
 }

@@ -1,4 +1,4 @@
-import { findLatestVersion, parsePseudoVersion, createPseudoVersion, parseTagVersion } from './go-version';
+import { findLatestGoVersion, parsePseudoVersion, createPseudoVersion, parseTagVersion } from './go-version';
 
 test.each(['v0.0.1', 'v1.2.3-rc.1', 'v10.0.0', 'v2.0.0+incompatible'])('%s is a version of a tag', (text) =>
   expect(parseTagVersion(text)?.text).toBe(text),
@@ -36,7 +36,7 @@ test.each([
 ])('%s names no commit', (text) => expect(parsePseudoVersion(text)).toBeNull());
 
 test('the latest version is a release, if there is one', () => {
-  expect(findLatestVersion(['v1.9.0', 'v1.10.0', 'v2.0.0-rc.1'])).toBe('v1.10.0');
-  expect(findLatestVersion(['v1.0.0-a', 'v1.0.0-b'])).toBe('v1.0.0-b');
-  expect(findLatestVersion([])).toBeNull();
+  expect(findLatestGoVersion(['v1.9.0', 'v1.10.0', 'v2.0.0-rc.1'])).toBe('v1.10.0');
+  expect(findLatestGoVersion(['v1.0.0-a', 'v1.0.0-b'])).toBe('v1.0.0-b');
+  expect(findLatestGoVersion([])).toBeNull();
 });

@@ -11,7 +11,7 @@ export interface GoTagVersion {
 
 /**
  * A version that names a commit. `base` is the version of the preceding tag, or null without one. `time` is a result of
- * `renderVersionTime`.
+ * `renderPseudoVersionTime`.
  */
 export interface GoPseudoVersion {
   readonly text: string;
@@ -27,8 +27,8 @@ const PSEUDO = /^v(\d+)\.(\d+)\.(\d+)-(?:(?:([0-9A-Za-z.-]+)\.)?(0)\.)?(\d{14})-
 const INCOMPATIBLE = '+incompatible';
 
 /** Whether the paths of a module may have versions of this major version. */
-export function fitsMajor({ major }: Pick<GoModule, 'major'>, version: number): boolean {
-  return major === null ? version < 2 : version === major;
+export function canGoModuleHaveMajor({ major }: Pick<GoModule, 'major'>, majorVersion: number): boolean {
+  return major === null ? majorVersion < 2 : majorVersion === major;
 }
 
 /** Reads a version that a tag may have. Returns null for another text, and for a version that names a commit. */
@@ -56,7 +56,7 @@ export function createPseudoVersion(
   base: string | null,
   commit: { readonly id: string; readonly committed_at: string },
 ): string {
-  const end = `${renderVersionTime(commit.committed_at)}-${commit.id.slice(0, 12)}`;
+  const end = `${renderPseudoVersionTime(commit.committed_at)}-${commit.id.slice(0, 12)}`;
   if (base === null) return `v${major ?? 0}.0.0-${end}`;
   if (prerelease(base) !== null) return `${base}.0.${end}`;
   const [, first, second, third] = CANONICAL.exec(base)!;
@@ -64,17 +64,17 @@ export function createPseudoVersion(
 }
 
 /** Renders a time as `yyyymmddhhmmss` in UTC. Units: seconds. */
-export function renderVersionTime(iso: string): string {
+export function renderPseudoVersionTime(iso: string): string {
   return new Date(iso).toISOString().slice(0, 19).replace(/[-T:]/g, '');
 }
 
 /** Returns the highest release, or else the highest prerelease; null without versions. */
-export function findLatestVersion(versions: readonly string[]): string | null {
+export function findLatestGoVersion(versions: readonly string[]): string | null {
   const releases = versions.filter((version) => prerelease(version) === null);
-  return findHighestVersion(releases.length > 0 ? releases : versions);
+  return findHighestGoVersion(releases.length > 0 ? releases : versions);
 }
 
 /** Returns the highest version; null without versions. */
-export function findHighestVersion(versions: readonly string[]): string | null {
+export function findHighestGoVersion(versions: readonly string[]): string | null {
   return [...versions].sort(compare).at(-1) ?? null;
 }

@@ -1,5 +1,5 @@
 import { Controller } from '@nestjs/common';
-import { Endpoint, streamed } from '@rookery/api-v4';
+import { Endpoint, streamedFile } from '@rookery/api-v4';
 import type { Call, FileAnswer, ProjectScope, RenderedError } from '@rookery/api-v4';
 import { NotFound } from '@rookery/kernel';
 import { basicRegistry, readsCodeOfPackages } from '../../packages/packages.permission';
@@ -33,7 +33,7 @@ export class GoController {
     may: readsCodeOfPackages,
     about: 'Lists the versions of a Go module, describes one, or returns its go.mod or its files.',
     params: IdentifyGoFile,
-    answers: streamed('application/zip', { 'text/plain': {}, 'application/json': INFO }),
+    answers: streamedFile('application/zip', { 'text/plain': {}, 'application/json': INFO }),
     fails: [404, 429],
   })
   async download({ within, viewer, params }: Call<IdentifyGoFile, ProjectScope>): Promise<FileAnswer> {

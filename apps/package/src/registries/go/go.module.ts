@@ -1,12 +1,12 @@
 import { Module } from '@nestjs/common';
-import { attachedTo, Attaches, Owns } from '@rookery/persistence';
+import { declareAttachedTable, Attaches, Owns } from '@rookery/persistence';
 import { PackagesModule } from '../../packages/packages.module';
 import { GoController } from './go.controller';
 import { GoPins } from './go-pins';
 import { GoVersion } from './go-version.entity';
 import { GoService } from './go.service';
 
-const attachedVersions = attachedTo({
+const attachedVersions = declareAttachedTable({
   table: 'go_versions',
   key: 'package_id',
   project: { column: 'project_id', because: 'The foreign key removes the version of a package.' },
@@ -21,4 +21,4 @@ const attachedVersions = attachedTo({
   controllers: [GoController],
   providers: [GoService, GoPins],
 })
-export class GoModule {}
+export class GoRegistryModule {}

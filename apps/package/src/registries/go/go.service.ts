@@ -6,18 +6,24 @@ import { NotFound } from '@rookery/kernel';
 import type { Viewer } from '@rookery/kernel';
 import { Links } from '@rookery/platform';
 import { PackageFiles } from '../../packages/package-files';
-import { archiveCallerOf, SourceCode } from '../../packages/source/source-code';
-import { declaredPath, listModuleFolders, inFolder, parseModule, unescapeGo } from './go-module';
+import { toArchiveRateLimitKey, SourceCodeClient } from '../../packages/source/source-code';
+import {
+  parseDeclaredGoModulePath,
+  listModuleFolders,
+  joinFolderPath,
+  parseGoModulePath,
+  unescapeGoPathOrVersion,
+} from './go-module';
 import type { GoModule } from './go-module';
 import { GoPins } from './go-pins';
 import {
-  fitsMajor,
-  findHighestVersion,
-  findLatestVersion,
+  canGoModuleHaveMajor,
+  findHighestGoVersion,
+  findLatestGoVersion,
   parsePseudoVersion,
   createPseudoVersion,
   parseTagVersion,
-  renderVersionTime,
+  renderPseudoVersionTime,
 } from './go-version';
 import type { GoPseudoVersion, GoTagVersion } from './go-version';
 
@@ -46,7 +52,7 @@ const MAX_GO_MOD = 1024 * 1024;
 @Injectable()
 export class GoService {
   constructor(
-    private readonly source: SourceCode,
+    private readonly source: SourceCodeClient,
     private readonly pins: GoPins,
     private readonly files: PackageFiles,
     private readonly links: Links,
@@ -55,8 +61,8 @@ export class GoService {
   /** Returns the module of an escaped path. Errors: NotFound for a path outside of the project. */
   parseModule({ fullPath }: ProjectScope, escaped: string): GoModule {
     const { hostname, pathname } = new URL(this.links.webUrl(fullPath));
-    const path = unescapeGo(escaped);
-    const found = path === null ? null : parseModule(`${hostname}${decodeURI(pathname)}`, path);
+    const path = unescapeGoPathOrVersion(escaped);
+    const found = path === null ? null : parseGoModulePath(`${hostname}${decodeURI(pathname)}`, path);
     if (found === null) throw versionNotFound('module path is not in this project');
     return found;
   }
@@ -68,7 +74,7 @@ export class GoService {
 
   /** Finds a version. Errors: NotFound. */
   async findVersion(project: ProjectScope, module: GoModule, escaped: string): Promise<ResolvedGoVersion> {
-    const text = unescapeGo(escaped);
+    const text = unescapeGoPathOrVersion(escaped);
     const tag = text === null ? null : parseTagVersion(text);
     if (tag !== null) return this.resolveTagVersion(project, module, tag);
     const pseudo = text === null ? null : parsePseudoVersion(text);
@@ -78,27 +84,27 @@ export class GoService {
 
   /** Finds a version, or the version of a branch or commit. Errors: NotFound. */
   describeVersion(project: ProjectScope, module: GoModule, escaped: string): Promise<ResolvedGoVersion> {
-    const text = unescapeGo(escaped);
+    const text = unescapeGoPathOrVersion(escaped);
     const isVersion = text !== null && (parseTagVersion(text) !== null || parsePseudoVersion(text) !== null);
     return isVersion ? this.findVersion(project, module, escaped) : this.resolveVersion(project, module, escaped);
   }
 
   /** Finds the version of a branch or commit. `escaped` is null for the default branch. Errors: NotFound. */
   async resolveVersion(project: ProjectScope, module: GoModule, escaped: string | null): Promise<ResolvedGoVersion> {
-    const rev = escaped === null ? null : unescapeGo(escaped);
+    const rev = escaped === null ? null : unescapeGoPathOrVersion(escaped);
     if (escaped !== null && rev === null) throw versionNotFound('unknown revision');
     const commit = await this.findCommit(project, module, rev, { finds_tags: true });
     const found = findModuleFolder(module, commit);
     const tags = await this.listTagVersions(project.id, module, commit.id);
-    const exact = findHighestVersion(tags.filter((version) => commit.tags.includes(tagNameOf(module, version))));
+    const exact = findHighestGoVersion(tags.filter((version) => commit.tags.includes(tagNameOf(module, version))));
     if (exact !== null) return this.resolveTagVersion(project, module, parseTagVersion(exact)!);
-    const base = findHighestVersion(tags.filter((version) => !version.includes('+')));
+    const base = findHighestGoVersion(tags.filter((version) => !version.includes('+')));
     return toResolvedVersion(module, commit, found, createPseudoVersion(module, base, { ...commit }), null);
   }
 
   /** Finds the latest version: the highest release or prerelease of a tag, or else the default branch. Errors: NotFound. */
   async findLatest(project: ProjectScope, module: GoModule): Promise<ResolvedGoVersion> {
-    const version = findLatestVersion(await this.listVersions(project, module));
+    const version = findLatestGoVersion(await this.listVersions(project, module));
     if (version === null) return this.resolveVersion(project, module, null);
     return this.resolveTagVersion(project, module, parseTagVersion(version)!);
   }
@@ -115,7 +121,7 @@ export class GoService {
       commit,
       folder,
       prefix,
-      caller: archiveCallerOf(viewer),
+      caller: toArchiveRateLimitKey(viewer),
     });
     if (zip === null) throw versionNotFound('module is too large, or has file names that Go refuses');
     if (packageId !== null) this.files.recordDownload(packageId);
@@ -128,7 +134,9 @@ export class GoService {
     asked: GoTagVersion,
   ): Promise<ResolvedGoVersion> {
     const { text: version, major, isIncompatible } = asked;
-    const fits = isIncompatible ? module.major === null && module.folder === '' && major > 1 : fitsMajor(module, major);
+    const fits = isIncompatible
+      ? module.major === null && module.folder === '' && major > 1
+      : canGoModuleHaveMajor(module, major);
     if (!fits) throw versionNotFound('version does not belong to the module path');
     const named = { module: module.path, version };
     const pinned = await this.pins.findPin(project, named);
@@ -148,10 +156,10 @@ export class GoService {
     module: GoModule,
     asked: GoPseudoVersion,
   ): Promise<ResolvedGoVersion> {
-    if (!fitsMajor(module, asked.major)) throw versionNotFound('version does not belong to the module path');
+    if (!canGoModuleHaveMajor(module, asked.major)) throw versionNotFound('version does not belong to the module path');
     const commit = await this.findCommit(project, module, asked.rev);
     if (!commit.id.startsWith(asked.rev)) throw versionNotFound('unknown revision');
-    if (renderVersionTime(commit.committed_at) !== asked.time)
+    if (renderPseudoVersionTime(commit.committed_at) !== asked.time)
       throw versionNotFound('time of the version is not that of the commit');
     const { base } = asked;
     if (base !== null && !(await this.listTagVersions(project.id, module, commit.id)).includes(base))
@@ -175,7 +183,7 @@ export class GoService {
     return tags.flatMap(({ name, has_file: hasGoMod }) => {
       const version = parseTagVersion(name.slice(folder.length));
       if (version === null || version.isIncompatible) return [];
-      if (fitsMajor(module, version.major)) return [version.text];
+      if (canGoModuleHaveMajor(module, version.major)) return [version.text];
       const isOld = module.major === null && folder === '' && !hasGoMod;
       return isOld ? [`${version.text}+incompatible`] : [];
     });
@@ -187,7 +195,7 @@ export class GoService {
     rev: string | null,
     options: Partial<Pick<SourceCommitRequest, 'keeps' | 'finds_tags'>> = {},
   ): Promise<SourceCommit> {
-    const paths = listModuleFolders(module).map((folder) => inFolder(folder, 'go.mod'));
+    const paths = listModuleFolders(module).map((folder) => joinFolderPath(folder, 'go.mod'));
     const asked = { project_id: id, rev, paths, max_bytes: MAX_GO_MOD, keeps: false, finds_tags: false, ...options };
     const commit = await this.source.readCommit(asked);
     if (commit === null) throw versionNotFound('unknown revision');
@@ -197,7 +205,7 @@ export class GoService {
 
 /** Name of the tag of a version. */
 function tagNameOf({ folder }: GoModule, version: string): string {
-  return inFolder(folder, version.replace('+incompatible', ''));
+  return joinFolderPath(folder, version.replace('+incompatible', ''));
 }
 
 /** Errors: NotFound if the commit has no such module. */
@@ -205,7 +213,7 @@ function findModuleFolder(module: GoModule, { contents }: SourceCommit): GoModul
   for (const [index, folder] of listModuleFolders(module).entries()) {
     const content = contents[index];
     const goMod = content === null || content === undefined ? null : Buffer.from(content, 'base64').toString();
-    if (goMod !== null && declaredPath(goMod) === module.path) return { folder, goMod };
+    if (goMod !== null && parseDeclaredGoModulePath(goMod) === module.path) return { folder, goMod };
   }
   const hasNone = contents.every((content) => content === null);
   if (hasNone && module.folder === '' && module.major === null) return { folder: '', goMod: null };

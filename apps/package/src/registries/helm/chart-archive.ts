@@ -1,6 +1,6 @@
 import type { Readable } from 'node:stream';
 import { readTarEntry } from '../../packages/archives/tar-entry';
-import { invalid, parseChart } from './chart';
+import { invalidHelmChartRefusal, parseHelmChartYaml } from './chart';
 import type { Chart } from './chart';
 
 /** The file of the chart itself. Those of its dependencies are in deeper folders. */
@@ -18,8 +18,11 @@ const BOUNDS = {
  * Reads the description in an archive of a chart. Bounds: 1 MiB behind 10,000 entries, and 16 MiB inflated or a hundred
  * times the bytes of the archive. Errors: Refused.
  */
-export async function readChart(bytes: Readable): Promise<Chart> {
-  const content = await readTarEntry(bytes, { ...BOUNDS, refusal: () => invalid('is too large or too deep inside') });
-  if (content === null) throw invalid('is missing');
-  return parseChart(content);
+export async function readHelmChartArchive(bytes: Readable): Promise<Chart> {
+  const content = await readTarEntry(bytes, {
+    ...BOUNDS,
+    refusal: () => invalidHelmChartRefusal('is too large or too deep inside'),
+  });
+  if (content === null) throw invalidHelmChartRefusal('is missing');
+  return parseHelmChartYaml(content);
 }

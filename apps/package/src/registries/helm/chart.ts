@@ -50,24 +50,25 @@ const FIELDS: Readonly<Record<string, FieldReader>> = {
  * Reads `Chart.yaml`. Scalars keep their spelling, so that the version `1.10` does not become the number 1.1.
  * Errors: Refused with the name of the field.
  */
-export function parseChart(content: Buffer): Chart {
+export function parseHelmChartYaml(content: Buffer): Chart {
   const found = recordReader(FIELDS)(parsePlainYaml(content), '') as Readonly<Record<string, unknown>>;
   const { name, version } = found;
-  if (typeof found['apiVersion'] !== 'string') throw invalid('apiVersion is missing');
-  if (typeof name !== 'string') throw invalid('name is missing');
-  if (typeof version !== 'string') throw invalid('version is missing');
-  if (name.length > MAX_LENGTH || !NAME.test(name)) throw invalid('name is invalid');
-  if (version.length > MAX_LENGTH || !isChartVersion(version)) throw invalid('version should follow SemVer');
+  if (typeof found['apiVersion'] !== 'string') throw invalidHelmChartRefusal('apiVersion is missing');
+  if (typeof name !== 'string') throw invalidHelmChartRefusal('name is missing');
+  if (typeof version !== 'string') throw invalidHelmChartRefusal('version is missing');
+  if (name.length > MAX_LENGTH || !NAME.test(name)) throw invalidHelmChartRefusal('name is invalid');
+  if (version.length > MAX_LENGTH || !isChartVersion(version))
+    throw invalidHelmChartRefusal('version should follow SemVer');
   const maintainers = found['maintainers'] as readonly { readonly name?: string }[] | undefined;
   // Helm has no maintainer without a name.
   const named = maintainers?.filter((one) => one.name !== undefined);
   const chart = { ...found, ...(named === undefined ? {} : { maintainers: named }), name, version };
-  if (JSON.stringify(chart).length > MAX_FIELDS) throw invalid('is too large');
+  if (JSON.stringify(chart).length > MAX_FIELDS) throw invalidHelmChartRefusal('is too large');
   return chart;
 }
 
 /** Refusal of a chart. */
-export function invalid(problem: string): Refused {
+export function invalidHelmChartRefusal(problem: string): Refused {
   return new Refused(`Chart.yaml: ${problem}`, { verbatim: true });
 }
 
@@ -80,21 +81,21 @@ function parsePlainYaml(content: Buffer): unknown {
   try {
     // The library's own check for double keys takes quadratic time.
     const document = parseDocument(content.toString(), { schema: 'failsafe', uniqueKeys: false, logLevel: 'silent' });
-    if (document.errors.length > 0 || document.warnings.length > 0) throw invalid('is no plain YAML');
+    if (document.errors.length > 0 || document.warnings.length > 0) throw invalidHelmChartRefusal('is no plain YAML');
     visit(document, { Alias: refuseAlias, Map: (_, map) => refuseDoubleKeys(map) });
     return document.toJS({ maxAliasCount: 0 });
   } catch {
-    throw invalid('is no plain YAML');
+    throw invalidHelmChartRefusal('is no plain YAML');
   }
 }
 
 function refuseAlias(): never {
-  throw invalid('is no plain YAML');
+  throw invalidHelmChartRefusal('is no plain YAML');
 }
 
 function refuseDoubleKeys({ items }: YAMLMap): void {
   const keys = new Set(items.map(({ key }) => String(key)));
-  if (keys.size !== items.length) throw invalid('is no plain YAML');
+  if (keys.size !== items.length) throw invalidHelmChartRefusal('is no plain YAML');
 }
 
 /** YAML writes an absent value as an empty text, `~` or `null`. */
@@ -103,7 +104,7 @@ function isAbsent(value: unknown): boolean {
 }
 
 function readText(value: unknown, place: string): string {
-  if (typeof value !== 'string' || NO_TEXT.test(value)) throw invalid(`${place} is invalid`);
+  if (typeof value !== 'string' || NO_TEXT.test(value)) throw invalidHelmChartRefusal(`${place} is invalid`);
   return value;
 }
 
@@ -113,13 +114,14 @@ function readImportValue(value: unknown, place: string): unknown {
 }
 
 function readFlag(value: unknown, place: string): boolean {
-  if (typeof value !== 'string' || !/^(?:true|false)$/i.test(value)) throw invalid(`${place} is invalid`);
+  if (typeof value !== 'string' || !/^(?:true|false)$/i.test(value))
+    throw invalidHelmChartRefusal(`${place} is invalid`);
   return value.toLowerCase() === 'true';
 }
 
 function listReader(item: FieldReader): FieldReader {
   return (value, place) => {
-    if (!Array.isArray(value)) throw invalid(`${place} is invalid`);
+    if (!Array.isArray(value)) throw invalidHelmChartRefusal(`${place} is invalid`);
     return value.map((one, index) => item(one, `${place}[${index}]`));
   };
 }
@@ -144,6 +146,6 @@ function readTextMap(value: unknown, place: string): unknown {
 
 function requireObject(value: unknown, place: string): Readonly<Record<string, unknown>> {
   if (typeof value !== 'object' || value === null || Array.isArray(value))
-    throw invalid(place === '' ? 'is no map' : `${place} is invalid`);
+    throw invalidHelmChartRefusal(place === '' ? 'is no map' : `${place} is invalid`);
   return value as Readonly<Record<string, unknown>>;
 }

@@ -1,9 +1,9 @@
 import { Controller } from '@nestjs/common';
-import { createdMessage, Endpoint, file, streamed, streamedBody } from '@rookery/api-v4';
+import { createdMessage, Endpoint, file, streamedFile, streamedBody } from '@rookery/api-v4';
 import type { Call, FileAnswer, ProjectScope, StreamedCall } from '@rookery/api-v4';
 import type { SignedInViewer } from '@rookery/kernel';
 import { Links } from '@rookery/platform';
-import { withErrorText } from '../../packages/error-text.presenter';
+import { addErrorKeyToRefusal } from '../../packages/error-text.presenter';
 import { packageDownload } from '../../packages/package-download.presenter';
 import { MAX_FILE_BYTES, PackageFiles } from '../../packages/package-files';
 import { basicRegistry, publishesPackages, readsPackages } from '../../packages/packages.permission';
@@ -44,7 +44,7 @@ export class HelmController {
     may: readsPackages,
     about: 'Downloads a chart, or its provenance file.',
     params: IdentifyHelmFile,
-    answers: streamed(),
+    answers: streamedFile(),
     fails: [404],
   })
   async download({ within, params }: Call<IdentifyHelmFile, ProjectScope>): Promise<FileAnswer> {
@@ -55,7 +55,7 @@ export class HelmController {
   @Endpoint('POST', `${HELM}/api/:channel/charts`, {
     ...registry,
     // Uploaders show this key alone.
-    refusals: { ...registry.refusals, renderedAs: withErrorText },
+    refusals: { ...registry.refusals, renderedAs: addErrorKeyToRefusal },
     may: publishesPackages,
     about: 'Uploads a chart, as a form.',
     params: UploadHelmChart,

@@ -1,5 +1,5 @@
 import { Module } from '@nestjs/common';
-import { attachedTo, Attaches, Owns } from '@rookery/persistence';
+import { declareAttachedTable, Attaches, Owns } from '@rookery/persistence';
 import { PackagesModule } from '../../packages/packages.module';
 import { ProtectionRulesModule } from '../../protection-rules/protection-rules.module';
 import { HelmController } from './helm.controller';
@@ -7,7 +7,7 @@ import { HelmFile } from './helm-file.entity';
 import { HelmQueries } from './helm.queries';
 import { HelmService } from './helm.service';
 
-const attachedHelmFiles = attachedTo({
+const attachedHelmFiles = declareAttachedTable({
   table: 'helm_files',
   key: 'file_id',
   project: { column: 'project_id', because: 'The foreign key removes the row of a file.' },

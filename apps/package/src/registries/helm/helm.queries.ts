@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { NotFound } from '@rookery/kernel';
 import { Database, statement } from '@rookery/persistence';
 import type { PackageFileRow } from '../../packages/listing/packages.queries';
-import { INSTALLABLE_STATUSES, toLiterals } from '../../packages/package-types';
+import { INSTALLABLE_STATUSES, literalListSql } from '../../packages/package-types';
 import type { Chart } from './chart';
 
 /** A chart of a channel. */
@@ -28,7 +28,7 @@ type ChannelParams = { readonly project: number; readonly channel: string };
 const BATCH = 100;
 const FILES = `from helm_files h
    join package_files f on f.id = h.file_id and not f.is_pending_destruction
-   join packages p on p.id = f.package_id and p.status in (${toLiterals(INSTALLABLE_STATUSES)})
+   join packages p on p.id = f.package_id and p.status in (${literalListSql(INSTALLABLE_STATUSES)})
    where h.project_id = :project::bigint and h.channel = :channel`;
 
 const STATE = statement<ChannelParams, ChannelState>(

@@ -8,12 +8,12 @@ import type { PackageFileRow } from '../../packages/listing/packages.queries';
 import { PackageFiles } from '../../packages/package-files';
 import type { StoredFile } from '../../packages/package-files';
 import { PackagePublishing } from '../../packages/publishing/package-publishing';
-import { UploadGate } from '../../packages/publishing/upload-gate';
+import { PackageUploadGate } from '../../packages/publishing/upload-gate';
 import { MAX_SKIPPED_BYTES, readUploadForm } from '../../packages/upload-form';
-import { Protections } from '../../protection-rules/protections';
-import { invalid } from './chart';
+import { PackageProtections } from '../../protection-rules/protections';
+import { invalidHelmChartRefusal } from './chart';
 import type { Chart } from './chart';
-import { readChart } from './chart-archive';
+import { readHelmChartArchive } from './chart-archive';
 
 /** A form with a chart. `declaredSize` is null if unknown. Units: bytes. */
 export type HelmForm = Readable & { readonly mediaType: string; readonly declaredSize: number | null };
@@ -47,8 +47,8 @@ const SAME_FILE_NAME = statement<
 export class HelmService {
   constructor(
     private readonly work: Work,
-    private readonly gate: UploadGate,
-    private readonly protections: Protections,
+    private readonly gate: PackageUploadGate,
+    private readonly protections: PackageProtections,
     private readonly files: PackageFiles,
     private readonly publishing: PackagePublishing,
   ) {}
@@ -67,7 +67,7 @@ export class HelmService {
       this.files.storeFile(source, maxBytes),
     );
     if (content === null) throw new InvalidParameters(['chart is missing']);
-    const chart = await readChart(await this.files.reopenStored(content));
+    const chart = await readHelmChartArchive(await this.files.reopenStored(content));
     await this.protections.refusePush(project, viewer, 'helm', chart.name);
     const provenance = fields.get('prov');
     const signature =
@@ -89,7 +89,7 @@ export class HelmService {
       const place = { project: project.id, channel, fileName };
       await tx.run(LOCK_FILE_NAME, place);
       const [other] = await tx.run(SAME_FILE_NAME, { ...place, name });
-      if (other) throw invalid(`${fileName} is the file of another chart`);
+      if (other) throw invalidHelmChartRefusal(`${fileName} is the file of another chart`);
       const add = ({ id: file, file_name }: PackageFileRow, shown: string | null): Promise<unknown> =>
         tx.run(ADD, { file, project: project.id, channel, name, fileName: file_name, chart: shown });
       await add(await this.publishing.publishFile(tx, { ...named, fileName, content }), JSON.stringify(chart));

@@ -6,19 +6,19 @@ import { statement, Work } from '@rookery/persistence';
 import type { Tx } from '@rookery/persistence';
 import type { PackageFileRow } from '../../packages/listing/packages.queries';
 import type { StoredFile } from '../../packages/package-files';
-import { DuplicateFiles } from '../../packages/publishing/duplicate-files';
+import { DuplicateFilePolicy } from '../../packages/publishing/duplicate-files';
 import type { NewPackageFile } from '../../packages/publishing/duplicate-files';
 import { PackagePublishing } from '../../packages/publishing/package-publishing';
 import { isSnapshotMetadata, METADATA_FILE } from './maven-path';
 import type { MavenFilePath } from './maven-path';
-import type { Metadata, Plugin } from './metadata/metadata-xml';
-import { listFileNames } from './metadata/snapshot-files';
+import type { MavenMetadata, Plugin } from './metadata/metadata-xml';
+import { listMavenSnapshotFileNames } from './metadata/snapshot-files';
 
 /** A stored file with its facts. `metadata` is the content of a `maven-metadata.xml`, null for other files. */
 export interface MavenContent {
   readonly content: StoredFile;
   readonly sha512: string;
-  readonly metadata: Metadata | null;
+  readonly metadata: MavenMetadata | null;
 }
 
 /** Place of a file that is added. `repeatableBy` has the meaning that `PublishedFile` gives. */
@@ -61,7 +61,7 @@ export class MavenPublishing {
   constructor(
     private readonly work: Work,
     private readonly publishing: PackagePublishing,
-    private readonly duplicates: DuplicateFiles,
+    private readonly duplicates: DuplicateFilePolicy,
   ) {}
 
   /** Refuses an upload before its body is read, if no body could be accepted. Errors: Refused. */
@@ -99,7 +99,7 @@ export class MavenPublishing {
     { content, sha512, metadata }: MavenContent,
   ): Promise<PackageFileRow> {
     const isSnapshot = isSnapshotMetadata(path);
-    const listed = isSnapshot && metadata !== null ? listFileNames(metadata) : null;
+    const listed = isSnapshot && metadata !== null ? listMavenSnapshotFileNames(metadata) : null;
     const row = await this.publishing.publishFile(tx, {
       ...{
         project,

@@ -1,5 +1,5 @@
 import { Controller } from '@nestjs/common';
-import { anyone, empty, Endpoint, orNone, AlternativeAnswer, streamed, streamedBody } from '@rookery/api-v4';
+import { anyone, emptyOk, Endpoint, orNoContent, AlternativeAnswer, streamedFile, streamedBody } from '@rookery/api-v4';
 import type { Call, FileAnswer, GroupScope, ProjectScope, StreamedCall } from '@rookery/api-v4';
 import { NotFound } from '@rookery/kernel';
 import type { SignedInViewer } from '@rookery/kernel';
@@ -14,7 +14,7 @@ import {
 import { IdentifyMavenFile } from './maven.dto';
 import { parseMavenPath } from './maven-path';
 import { MavenDownloads } from './maven.presenter';
-import { InstanceAccess, unreadablePathRefusal } from './maven.permission';
+import { MavenInstanceAccess, unreadableMavenPathRefusal } from './maven.permission';
 import { MavenQueries } from './maven.queries';
 import { MavenService } from './maven.service';
 
@@ -24,7 +24,7 @@ const refusals = { ...BASIC_REFUSALS, offersProblemDetails: true } as const;
 const downloads = {
   source: 'reference packages-and-admin 4.6',
   params: IdentifyMavenFile,
-  answers: streamed('application/octet-stream', {
+  answers: streamedFile('application/octet-stream', {
     'application/xml': { type: 'string', description: 'A POM or metadata.' },
     'text/plain': { type: 'string', description: 'A digest, in hexadecimal.' },
   }),
@@ -37,7 +37,7 @@ export class MavenController {
     private readonly uploads: MavenService,
     private readonly maven: MavenQueries,
     private readonly downloads: MavenDownloads,
-    private readonly access: InstanceAccess,
+    private readonly access: MavenInstanceAccess,
   ) {}
 
   @Endpoint('GET', `/projects/:id/packages/${FILE}`, {
@@ -82,7 +82,7 @@ export class MavenController {
     const found = await this.downloads.findDownload({ kind: 'project', id }, address);
     if (found !== null) return found;
     if (await this.maven.hasPackage(id, address.name)) throw new NotFound('Package');
-    throw unreadablePathRefusal(viewer);
+    throw unreadableMavenPathRefusal(viewer);
   }
 
   @Endpoint('PUT', `/projects/:id/packages/${FILE}`, {
@@ -93,7 +93,7 @@ export class MavenController {
     may: publishesPackages,
     about: 'Uploads a file of a Maven package, or compares a digest with the file that it belongs to.',
     body: streamedBody({ maxBytes: MAX_FILE_BYTES, digests: ['sha512'] }),
-    answers: orNone(empty()),
+    answers: orNoContent(emptyOk()),
     fails: [400, 404, 409],
   })
   async upload(call: StreamedCall<IdentifyMavenFile, ProjectScope, SignedInViewer>): Promise<void | AlternativeAnswer> {

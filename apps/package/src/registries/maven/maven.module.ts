@@ -1,9 +1,9 @@
 import { Module } from '@nestjs/common';
-import { attachedTo, Attaches, Owns } from '@rookery/persistence';
+import { declareAttachedTable, Attaches, Owns } from '@rookery/persistence';
 import { PackagesModule } from '../../packages/packages.module';
 import { MavenController } from './maven.controller';
 import { MavenFile } from './maven-file.entity';
-import { InstanceAccess } from './maven.permission';
+import { MavenInstanceAccess } from './maven.permission';
 import { MavenPlugin } from './maven-plugin.entity';
 import { MavenDownloads } from './maven.presenter';
 import { MavenPublishing } from './maven-publishing';
@@ -11,12 +11,12 @@ import { MavenQueries } from './maven.queries';
 import { MavenService } from './maven.service';
 import { MetadataDocuments } from './metadata/metadata-documents';
 
-const attachedMavenFiles = attachedTo({
+const attachedMavenFiles = declareAttachedTable({
   table: 'maven_files',
   key: 'file_id',
   stays: { file_id: 'The foreign key removes the facts of a file.' },
 });
-const attachedMavenPlugins = attachedTo({
+const attachedMavenPlugins = declareAttachedTable({
   table: 'maven_plugins',
   key: 'ctid',
   stays: {
@@ -31,6 +31,6 @@ const attachedMavenPlugins = attachedTo({
 @Module({
   imports: [PackagesModule],
   controllers: [MavenController],
-  providers: [MavenService, MavenPublishing, MavenQueries, MetadataDocuments, MavenDownloads, InstanceAccess],
+  providers: [MavenService, MavenPublishing, MavenQueries, MetadataDocuments, MavenDownloads, MavenInstanceAccess],
 })
 export class MavenModule {}

@@ -9,7 +9,7 @@ import type { MavenFilePath } from './maven-path';
 
 /** Finds the project of a path for the routes of the instance, where a package has the full path of its project. */
 @Injectable()
-export class InstanceAccess {
+export class MavenInstanceAccess {
   constructor(private readonly directory: Directory) {}
 
   /**
@@ -19,11 +19,11 @@ export class InstanceAccess {
   async findProject({ name }: MavenFilePath, viewer: Viewer): Promise<ProjectScope> {
     const project = name.includes('/') ? await this.directory.findProject(name, viewer) : null;
     if (project !== null && canReadPackages(viewer, project)) return project;
-    throw unreadablePathRefusal(viewer);
+    throw unreadableMavenPathRefusal(viewer);
   }
 }
 
 /** Refusal for a path that the viewer cannot read, whether it exists or not: 401 for anonymous callers, otherwise 403. */
-export function unreadablePathRefusal({ userId }: Viewer): Error {
+export function unreadableMavenPathRefusal({ userId }: Viewer): Error {
   return userId === null ? BASIC_REFUSALS.anonymousAs!() : new Forbidden();
 }

@@ -6,8 +6,8 @@ import { Database, statement } from '@rookery/persistence';
 import type { DeclaredStatement } from '@rookery/persistence';
 import type { PackageFileRow } from '../../packages/listing/packages.queries';
 import type { ReadableProjectsParams } from '../../packages/listing/packages.queries';
-import { readablePackagesSql } from '../../packages/listing/readable-packages';
-import { INSTALLABLE_STATUSES, toLiterals } from '../../packages/package-types';
+import { canReadProjectPackagesSql } from '../../packages/listing/readable-packages';
+import { INSTALLABLE_STATUSES, literalListSql } from '../../packages/package-types';
 import type { MavenFilePath } from './maven-path';
 
 /** Packages that a request looks among: those of a project, or those of a group that the viewer may read. */
@@ -49,7 +49,7 @@ type PlaceStatements<P extends object, Row> = {
 };
 
 const FILE_COLUMNS = `f.id, f.package_id, f.file_name, f.size, f.sha256, f.sha1, f.md5, f.created_at, f.updated_at, m.sha512`;
-const INSTALLABLE = `p.package_type = 'maven' and p.name_key = :name and p.status in (${toLiterals(INSTALLABLE_STATUSES)})`;
+const INSTALLABLE = `p.package_type = 'maven' and p.name_key = :name and p.status in (${literalListSql(INSTALLABLE_STATUSES)})`;
 
 /** The packages of the name are found before the projects are joined: there are few of them. */
 const PLACES = {
@@ -60,7 +60,7 @@ const PLACES = {
      join directory_projects project on project.id = p.project_id
      join directory_namespaces home on home.id = project.namespace_id
        and ${withinGroupSql({ namespace: 'home', traversalIds: ':below' })}
-       and ${readablePackagesSql()}`,
+       and ${canReadProjectPackagesSql()}`,
 } as const;
 
 /** Declares a statement for both places. `sql` receives the FROM item `p` with the columns `id` and `version`. */

@@ -5,10 +5,10 @@ import type { ProjectScope } from '@rookery/api-v4';
 import { Conflict, NotFound, Refused } from '@rookery/kernel';
 import type { SignedInViewer } from '@rookery/kernel';
 import { PackageFiles } from '../../packages/package-files';
-import { UploadGate } from '../../packages/publishing/upload-gate';
+import { PackageUploadGate } from '../../packages/publishing/upload-gate';
 import { MAX_METADATA_BYTES } from './metadata/metadata-documents';
-import { parseMetadata } from './metadata/metadata-xml';
-import type { Metadata } from './metadata/metadata-xml';
+import { parseMavenMetadata } from './metadata/metadata-xml';
+import type { MavenMetadata } from './metadata/metadata-xml';
 import { MavenPublishing } from './maven-publishing';
 import { METADATA_FILE, refuseUnstorable } from './maven-path';
 import type { MavenAddress, MavenDigest } from './maven-path';
@@ -37,7 +37,7 @@ export class MavenService {
     private readonly files: PackageFiles,
     private readonly publishing: MavenPublishing,
     private readonly maven: MavenQueries,
-    private readonly gate: UploadGate,
+    private readonly gate: PackageUploadGate,
   ) {}
 
   /**
@@ -85,7 +85,7 @@ export class MavenService {
     upload: MavenUpload,
   ): Promise<void> {
     const bytes = await readUpload(upload, MAX_METADATA_BYTES);
-    const metadata: Metadata = parseMetadata(bytes);
+    const metadata: MavenMetadata = parseMavenMetadata(bytes);
     const content = await this.files.storeFile(Readable.from([bytes]), MAX_METADATA_BYTES);
     const file = { content, sha512: createHash('sha512').update(bytes).digest('hex'), metadata };
     await this.publishing.publishFile(project, viewer, address, file, upload.answered);

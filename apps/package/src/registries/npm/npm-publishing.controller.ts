@@ -6,13 +6,13 @@ import type { SignedInViewer } from '@rookery/kernel';
 import { Links } from '@rookery/platform';
 import { deletesPackages, publishesPackages } from '../../packages/packages.permission';
 import { NpmMaintenance } from './maintenance/npm-maintenance';
-import { isPackageName } from './npm-names';
+import { isNpmPackageName } from './npm-names';
 import { DONE, PUBLISHED } from './npm.schema';
 import { NPM_REGISTRIES } from './npm-reading.controller';
 import { UploadNpmPackage, RemoveNpmPackage } from './npm.dto';
 import { npmRefusals } from './npm.permission';
 import type { NpmScope } from './npm.permission';
-import { readDocument } from './publishing/document-reader';
+import { readNpmPublishDocument } from './publishing/document-reader';
 import { NpmDocumentsService } from './publishing/npm-documents.service';
 import { MAX_DOCUMENT_BYTES } from './publishing/npm-gate';
 
@@ -67,7 +67,7 @@ export class NpmPublishingController {
   })
   async unpublish(call: StreamedCall<RemoveNpmPackage, ProjectScope>): Promise<object> {
     const { within, viewer, params, body } = call;
-    const document = await readDocument(body, null, MAX_METADATA_BYTES);
+    const document = await readNpmPublishDocument(body, null, MAX_METADATA_BYTES);
     const named = { name: params.package_name, revision: params.rev };
     await this.maintenance.removeVersion(within, viewer, named, document);
     return { ok: true };
@@ -81,7 +81,8 @@ export class NpmPublishingController {
   async unpublishAll({ within, viewer, params }: Call<RemoveNpmPackage, ProjectScope>): Promise<object> {
     const { package_name: name, rev } = params;
     // Clients delete the tarball after the document, which has removed it already.
-    if (!name.includes('/-/')) await this.maintenance.removeAll(within, viewer, isPackageName(name) ? name : '', rev);
+    if (!name.includes('/-/'))
+      await this.maintenance.removeAll(within, viewer, isNpmPackageName(name) ? name : '', rev);
     return { ok: true };
   }
 }

@@ -1,19 +1,29 @@
 import { Controller } from '@nestjs/common';
-import { Endpoint, fileOfTypes, json, JsonText, none, signedIn, source, streamed, streamedBody } from '@rookery/api-v4';
+import {
+  Endpoint,
+  negotiatedFile,
+  json,
+  JsonText,
+  noContent,
+  signedIn,
+  projectOrGroup,
+  streamedFile,
+  streamedBody,
+} from '@rookery/api-v4';
 import type { Call, FileAnswer, StreamedCall } from '@rookery/api-v4';
 import { NotFound, Refused } from '@rookery/kernel';
 import type { SignedInViewer } from '@rookery/kernel';
 import { packageDownload } from '../../packages/package-download.presenter';
 import { PackageFiles } from '../../packages/package-files';
 import { NpmTagsService } from './maintenance/npm-tags.service';
-import { parseNpmTarget, versionOfFile } from './npm-names';
+import { parseNpmTarget, parseNpmTarballVersion } from './npm-names';
 import {
   IdentifyNpmPackage,
   IdentifyNpmTag,
   IdentifyNpmTarball,
   IdentifyScopedNpmTarball,
   ShowNpmPackage,
-  ShowNpmPackageBelow,
+  ShowNpmPackageOfParent,
 } from './npm.dto';
 import { npmRefusals, readsNpmPackages } from './npm.permission';
 import type { NpmScope } from './npm.permission';
@@ -29,8 +39,12 @@ const MAX_TAG_BYTES = 4096;
 
 /** A registry. `base` is its path below `/api/v4`. */
 export const NPM_REGISTRIES = {
-  project: { base: '/projects/:id/packages/npm', below: { within: source('project') }, resource: 'Project' },
-  group: { base: '/groups/:id/-/packages/npm', below: { within: source('group', 'id', 'copy') }, resource: 'Group' },
+  project: { base: '/projects/:id/packages/npm', below: { within: projectOrGroup('project') }, resource: 'Project' },
+  group: {
+    base: '/groups/:id/-/packages/npm',
+    below: { within: projectOrGroup('group', 'id', 'copy') },
+    resource: 'Group',
+  },
   instance: { base: '/packages/npm', below: {}, resource: 'Project' },
 } as const;
 export type NpmRegistryKind = keyof typeof NPM_REGISTRIES;
@@ -59,8 +73,8 @@ function createNpmReadingController(kind: NpmRegistryKind) {
       ...shared,
       about: `Returns the metadata of an npm package, or the manifest of a version (${kind}).`,
       may: readsNpmPackages,
-      params: kind === 'instance' ? ShowNpmPackage : ShowNpmPackageBelow,
-      answers: fileOfTypes('application/json', SHORT_TYPE),
+      params: kind === 'instance' ? ShowNpmPackage : ShowNpmPackageOfParent,
+      answers: negotiatedFile('application/json', SHORT_TYPE),
       fails: [304, 404],
     })
     async show(call: ReadCall<ShowNpmPackage>): Promise<FileAnswer> {
@@ -79,7 +93,7 @@ function createNpmReadingController(kind: NpmRegistryKind) {
       about: `Downloads a tarball of an npm package (${kind}).`,
       may: readsNpmPackages,
       params: IdentifyNpmTarball,
-      answers: streamed(),
+      answers: streamedFile(),
       fails: [404],
     })
     download(call: ReadCall<IdentifyNpmTarball>): Promise<FileAnswer> {
@@ -91,7 +105,7 @@ function createNpmReadingController(kind: NpmRegistryKind) {
       about: `Downloads a tarball of an npm package with a scope (${kind}).`,
       may: readsNpmPackages,
       params: IdentifyScopedNpmTarball,
-      answers: streamed(),
+      answers: streamedFile(),
       fails: [404],
     })
     downloadScoped(call: ReadCall<IdentifyScopedNpmTarball>): Promise<FileAnswer> {
@@ -118,7 +132,7 @@ function createNpmReadingController(kind: NpmRegistryKind) {
       may: signedIn(),
       params: IdentifyNpmTag,
       body: streamedBody({ maxBytes: MAX_TAG_BYTES }),
-      answers: none(),
+      answers: noContent(),
       fails: [403, 404],
     })
     async setTag(call: StreamedCall<IdentifyNpmTag, NpmScope, SignedInViewer>): Promise<void> {
@@ -131,7 +145,7 @@ function createNpmReadingController(kind: NpmRegistryKind) {
       about: `Removes a tag of an npm package (${kind}).`,
       may: signedIn(),
       params: IdentifyNpmTag,
-      answers: none(),
+      answers: noContent(),
       fails: [400, 403, 404],
     })
     async removeTag(call: Call<IdentifyNpmTag, NpmScope, SignedInViewer>): Promise<void> {
@@ -141,7 +155,7 @@ function createNpmReadingController(kind: NpmRegistryKind) {
 
     private async downloadTarball(call: ReadCall<{ readonly file_name: string }>, name: string) {
       const { viewer, params } = call;
-      const version = versionOfFile(name, params.file_name);
+      const version = parseNpmTarballVersion(name, params.file_name);
       if (version === null) throw new NotFound('Package');
       const sources = await this.queries.listSources(toNpmPlace(call), viewer, name);
       const projects = sources.map(({ project_id }) => project_id);

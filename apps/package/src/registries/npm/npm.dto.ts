@@ -12,7 +12,7 @@ export class ShowNpmPackage {
 }
 
 /** The reference to the parent as the client wrote it stays the prefix of URLs in the document. */
-export class ShowNpmPackageBelow extends ShowNpmPackage {
+export class ShowNpmPackageOfParent extends ShowNpmPackage {
   @Text({ in: 'path', max: 1000, about: 'Id or path.' }) id: string;
 }
 

@@ -1,5 +1,5 @@
 import { Module } from '@nestjs/common';
-import { attachedTo, Attaches, Owns } from '@rookery/persistence';
+import { declareAttachedTable, Attaches, Owns } from '@rookery/persistence';
 import { PackagesModule } from '../../packages/packages.module';
 import { ProtectionRulesModule } from '../../protection-rules/protection-rules.module';
 import { NpmMaintenance } from './maintenance/npm-maintenance';
@@ -26,7 +26,7 @@ import { NpmPublications } from './publishing/npm-publications';
 import { NpmQueries } from './reading/npm.queries';
 import { Packuments } from './reading/packuments';
 
-const attachedNpmVersions = attachedTo({
+const attachedNpmVersions = declareAttachedTable({
   table: 'npm_versions',
   key: 'package_id',
   project: 'project_id',

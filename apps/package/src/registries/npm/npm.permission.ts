@@ -2,7 +2,7 @@ import { ability } from '@rookery/api-v4';
 import type { GroupScope, ProjectScope, Refusals, RenderedError } from '@rookery/api-v4';
 import { NotFound, Unauthorized } from '@rookery/kernel';
 import type { Viewer } from '@rookery/kernel';
-import { withErrorText } from '../../packages/error-text.presenter';
+import { addErrorKeyToRefusal } from '../../packages/error-text.presenter';
 import { canReadPackages } from '../../packages/packages.policy';
 
 /** Undefined for the registry of the instance. */
@@ -17,7 +17,7 @@ export const readsNpmPackages = ability<unknown, NpmScope>(
 /** Leaves out the challenge, because npm clients would show that in place of the text. */
 function withoutChallenge(refusal: RenderedError): RenderedError {
   const { 'www-authenticate': _, ...headers } = refusal.headers;
-  return withErrorText({ ...refusal, headers });
+  return addErrorKeyToRefusal({ ...refusal, headers });
 }
 
 /** Refusals of npm routes. An anonymous caller is refused with 401 where they see no project or group. */

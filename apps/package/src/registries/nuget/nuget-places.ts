@@ -4,7 +4,7 @@ import { Directory } from '@rookery/directory';
 import type { Viewer } from '@rookery/kernel';
 import { Database, statement } from '@rookery/persistence';
 import type { DeclaredStatement } from '@rookery/persistence';
-import { readableProjects } from '../../packages/listing/packages.queries';
+import { readablePackageProjectsSql } from '../../packages/listing/packages.queries';
 import type { ReadableProjectsParams } from '../../packages/listing/packages.queries';
 
 /** A project, or a group with the projects whose packages the viewer may read. */
@@ -21,13 +21,13 @@ export interface PlaceStatement<P extends object, R> {
 }
 
 /** Declares a statement for both kinds of places. `compose` receives the FROM item that lists the projects. */
-export function placeStatement<P extends object, R>(
+export function createNugetPlaceStatement<P extends object, R>(
   name: string,
   compose: (scope: string) => string,
 ): PlaceStatement<P, R> {
   return {
     ofProject: statement(`nuget_${name}_of_project`, compose('(select :project::bigint as id) scope')),
-    ofGroup: statement(`nuget_${name}_of_group`, compose(readableProjects({ exclude_subgroups: false }))),
+    ofGroup: statement(`nuget_${name}_of_group`, compose(readablePackageProjectsSql({ exclude_subgroups: false }))),
   };
 }
 

@@ -1,5 +1,5 @@
 import { Controller } from '@nestjs/common';
-import { createdMessage, Endpoint, none, streamedBody } from '@rookery/api-v4';
+import { createdMessage, Endpoint, noContent, streamedBody } from '@rookery/api-v4';
 import type { Call, NoParams, ProjectScope, StreamedCall } from '@rookery/api-v4';
 import type { SignedInViewer } from '@rookery/kernel';
 import { MAX_FILE_BYTES } from '../../packages/package-files';
@@ -45,7 +45,7 @@ export class NugetPublishingController {
     may: removesPackages,
     about: 'Deletes a version of a NuGet package.',
     params: IdentifyNugetVersion,
-    answers: none(),
+    answers: noContent(),
     fails: [404],
   })
   async remove({ within, viewer, params }: Call<IdentifyNugetVersion, ProjectScope, SignedInViewer>): Promise<void> {

@@ -1,5 +1,5 @@
 import { Controller } from '@nestjs/common';
-import { anyone, Endpoint, json, streamed } from '@rookery/api-v4';
+import { anyone, Endpoint, json, streamedFile } from '@rookery/api-v4';
 import type { Call, FileAnswer, JsonText } from '@rookery/api-v4';
 import { NotFound } from '@rookery/kernel';
 import { Links } from '@rookery/platform';
@@ -8,7 +8,7 @@ import { PackageFiles } from '../../packages/package-files';
 import { nameKeyOf } from '../../packages/package-types';
 import { basicGroupRegistry, basicRegistry, readsPackages } from '../../packages/packages.permission';
 import type { NugetPlace } from './nuget-places';
-import { renderFileName } from './nuget-releases';
+import { renderNugetFileName } from './nuget-releases';
 import { parseNugetVersion } from './nuget-version';
 import {
   ListNugetNames,
@@ -28,7 +28,7 @@ import {
   SEARCH,
   searchResults,
   SERVICE_INDEX,
-  serviceIndex,
+  nugetServiceIndex,
 } from './nuget.presenter';
 import type { NugetUrls } from './nuget.presenter';
 import { NugetQueries } from './nuget.queries';
@@ -62,7 +62,7 @@ function createNugetReadingController(kind: 'project' | 'group') {
       aliases: [`${base}/index`],
     })
     showService({ params }: Call<ShowNugetService>): object {
-      return serviceIndex(this.links.apiUrl(base.slice(1).replace(':id', encodeURIComponent(params.id))), kind);
+      return nugetServiceIndex(this.links.apiUrl(base.slice(1).replace(':id', encodeURIComponent(params.id))), kind);
     }
 
     @Endpoint('GET', `${base}/query`, {
@@ -141,7 +141,7 @@ function createNugetReadingController(kind: 'project' | 'group') {
       ...reads,
       about: `Downloads a NuGet package, its symbols or its description (${kind}).`,
       params: IdentifyNugetFile,
-      answers: streamed('application/octet-stream', {
+      answers: streamedFile('application/octet-stream', {
         'application/xml': { type: 'string', description: 'A nuspec.' },
       }),
       fails: [404],
@@ -156,12 +156,12 @@ function createNugetReadingController(kind: 'project' | 'group') {
         (one) => asked === `${name}.${params.package_version.toLowerCase()}.${one}`,
       );
       if (extension === undefined) throw new NotFound();
-      const found = await this.nuget.findFile(within, viewer, name, key, renderFileName(name, key, extension));
+      const found = await this.nuget.findFile(within, viewer, name, key, renderNugetFileName(name, key, extension));
       return packageDownload(this.files, found, found.file_name);
     }
 
     private async downloadNuspec(...[within, viewer, name, key]: [NugetPlace, Call['viewer'], string, string]) {
-      const found = await this.nuget.findFile(within, viewer, name, key, renderFileName(name, key, 'nupkg'));
+      const found = await this.nuget.findFile(within, viewer, name, key, renderNugetFileName(name, key, 'nupkg'));
       const content = await this.nuspecs.readNuspec(found);
       const common = { lastModified: found.created_at, version: `${found.sha256}-nuspec`, filename: `${name}.nuspec` };
       return { stream: content, mediaType: 'application/xml', length: content.length, ...common };

@@ -6,14 +6,14 @@ import { statement, Work } from '@rookery/persistence';
 import type { Tx } from '@rookery/persistence';
 import type { StoredFile } from '../../packages/package-files';
 import { nameKeyOf } from '../../packages/package-types';
-import { DuplicateFiles } from '../../packages/publishing/duplicate-files';
+import { DuplicateFilePolicy } from '../../packages/publishing/duplicate-files';
 import { PackagePublishing } from '../../packages/publishing/package-publishing';
-import { isRepetition, UploadReceipts } from '../../packages/publishing/upload-receipts';
+import { isRetryOfUnansweredUpload, UploadAnswerTracker } from '../../packages/publishing/upload-receipts';
 import { NugetRemovals } from './nuget-removals';
 import type { ExistingVersion, VersionKey } from './nuget-removals';
 import type { ParsedVersion } from './nuget-version';
 import type { Nuspec } from './nuspec';
-import { symbolKeyOf } from './symbols/symbol-reader';
+import { toSymbolFileKey } from './symbols/symbol-reader';
 import type { SymbolFile } from './symbols/symbol-reader';
 
 /** A package or symbols, ready to be listed. */
@@ -64,8 +64,8 @@ export class NugetReleases {
   constructor(
     private readonly work: Work,
     private readonly publishing: PackagePublishing,
-    private readonly receipts: UploadReceipts,
-    private readonly duplicates: DuplicateFiles,
+    private readonly receipts: UploadAnswerTracker,
+    private readonly duplicates: DuplicateFilePolicy,
     private readonly versions: NugetRemovals,
   ) {}
 
@@ -77,7 +77,7 @@ export class NugetReleases {
     const { nuspec, version, content, answered } = release;
     const name = nameKeyOf('nuget', nuspec.id);
     const key = { project: project.id, name, version: version.key };
-    const file = renderFileName(name, version.key, release.kind);
+    const file = renderNugetFileName(name, version.key, release.kind);
     const turn = await this.receipts.beginTurn(JSON.stringify(['nuget file', project.id, file]), answered);
     const id = await this.work.run(async (tx) => {
       await tx.run(LOCK, { project: project.id, name });
@@ -88,7 +88,7 @@ export class NugetReleases {
       const named = { type: 'nuget', name: publishedName, version: publishedVersion } as const;
       const isAllowed = await this.duplicates.areAllowed(project, named, tx);
       if (found && found.file_id !== null && !isAllowed) {
-        if (isRepetition(found, content.sha256, viewer)) return found.file_id;
+        if (isRetryOfUnansweredUpload(found, content.sha256, viewer)) return found.file_id;
         throw new Conflict('A package with the same name and version already exists');
       }
       return this.addRelease(tx, {
@@ -133,7 +133,7 @@ export class NugetReleases {
     if (symbols.length === 0) return;
     await tx.run(SAVE_SYMBOLS, {
       ...{ file, project, entries: symbols.map((one) => one.entryName) },
-      names: symbols.map((one) => symbolKeyOf(one.entryName)),
+      names: symbols.map((one) => toSymbolFileKey(one.entryName)),
       signatures: symbols.map((one) => one.signature),
       checksums: symbols.map((one) => one.checksum),
       sizes: symbols.map((one) => one.size),
@@ -142,6 +142,6 @@ export class NugetReleases {
 }
 
 /** Name of a file in NuGet's flat container. `name` and `version` are normalized as keys, in lower case. */
-export function renderFileName(name: string, version: string, extension: string): string {
+export function renderNugetFileName(name: string, version: string, extension: string): string {
   return `${name}.${version}.${extension}`;
 }

@@ -7,7 +7,7 @@ import type { SqlReader } from '@rookery/persistence';
 import { nameKeyOf } from '../../packages/package-types';
 import type { EarlierUpload } from '../../packages/publishing/upload-receipts';
 import { PackageRemoval } from '../../packages/removal/package-removal';
-import { Protections } from '../../protection-rules/protections';
+import { PackageProtections } from '../../protection-rules/protections';
 import { parseNugetVersion } from './nuget-version';
 
 /** A stored version. `file_id` and the fields of `EarlierUpload` are null without a file of this name. */
@@ -36,7 +36,7 @@ export class NugetRemovals {
   constructor(
     private readonly database: Database,
     private readonly removal: PackageRemoval,
-    private readonly protections: Protections,
+    private readonly protections: PackageProtections,
   ) {}
 
   /** Errors: NotFound; Forbidden for a name that a rule protects. */

@@ -1,4 +1,4 @@
-import { compareKeys, parseNugetVersion } from './nuget-version';
+import { compareNugetVersionKeys, parseNugetVersion } from './nuget-version';
 
 const keyOf = (text: string): string | undefined => parseNugetVersion(text)?.key;
 
@@ -41,5 +41,5 @@ it('orders versions by numbers, then by labels', () => {
     '1.2.0',
     '1.10.0',
   ];
-  expect([...ordered].reverse().sort(compareKeys)).toEqual(ordered);
+  expect([...ordered].reverse().sort(compareNugetVersionKeys)).toEqual(ordered);
 });

@@ -27,7 +27,7 @@ export function parseNugetVersion(text: string): ParsedVersion | null {
 }
 
 /** Compares the keys of parsed versions, the oldest first. Use with `sort`. */
-export function compareKeys(a: string, b: string): number {
+export function compareNugetVersionKeys(a: string, b: string): number {
   const [one, other] = [parseNugetVersion(a)!, parseNugetVersion(b)!];
   for (const [index, number] of one.numbers.entries()) {
     const difference = number - other.numbers[index]!;

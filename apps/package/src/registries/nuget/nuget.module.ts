@@ -1,6 +1,6 @@
 import { Module } from '@nestjs/common';
 import { BlobsModule } from '@rookery/blobs';
-import { attachedTo, Attaches, Owns } from '@rookery/persistence';
+import { declareAttachedTable, Attaches, Owns } from '@rookery/persistence';
 import { PackagesModule } from '../../packages/packages.module';
 import { ProtectionRulesModule } from '../../protection-rules/protection-rules.module';
 import { NugetPublishingController } from './nuget-publishing.controller';
@@ -19,13 +19,13 @@ import { SymbolsQueries } from './symbols/symbols.queries';
 import { FeedController } from './v2/feed.controller';
 import { FeedQueries } from './v2/feed.queries';
 
-const attachedVersions = attachedTo({
+const attachedVersions = declareAttachedTable({
   table: 'nuget_versions',
   key: 'package_id',
   project: { column: 'project_id', because: 'The foreign key removes the version of a package.' },
   stays: { package_id: 'The foreign key removes the version of a package.' },
 });
-const attachedSymbols = attachedTo({
+const attachedSymbols = declareAttachedTable({
   table: 'nuget_symbols',
   key: 'file_id',
   project: { column: 'project_id', because: 'The foreign key removes the symbols of a file.' },

@@ -2,7 +2,7 @@ import { JsonText } from '@rookery/api-v4';
 import type { JsonSchema } from '@rookery/api-v4';
 import { nameKeyOf } from '../../packages/package-types';
 import type { NugetPackageMatch, NugetRow } from './nuget.queries';
-import { renderFileName } from './nuget-releases';
+import { renderNugetFileName } from './nuget-releases';
 import type { DependencyGroup } from './nuspec';
 
 /** A text with its description. */
@@ -121,7 +121,7 @@ export interface NugetUrls {
 }
 
 /** The addresses of a registry. Only that of a project takes packages. */
-export function serviceIndex(base: string, kind: 'project' | 'group'): object {
+export function nugetServiceIndex(base: string, kind: 'project' | 'group'): object {
   const resource = (path: string, comment: string, ...types: string[]): object[] =>
     types.map((type) => ({ '@id': `${base}${path}`, '@type': type, comment }));
   const versioned = (name: string): string[] => [name, `${name}/3.0.0-beta`, `${name}/3.0.0-rc`];
@@ -169,7 +169,7 @@ function renderNewestLeaves(urls: NugetUrls, rows: readonly NugetRow[]): readonl
 export function registrationLeaf(urls: NugetUrls, row: NugetRow): object {
   const { nuspec, name_key: key, version_key: version } = row;
   const id = `${urls.base}/metadata/${key}/${version}.json`;
-  const packageContent = `${urls.ofProject(row.project_id)}/download/${key}/${version}/${renderFileName(key, version, 'nupkg')}`;
+  const packageContent = `${urls.ofProject(row.project_id)}/download/${key}/${version}/${renderNugetFileName(key, version, 'nupkg')}`;
   return {
     '@id': id,
     packageContent,

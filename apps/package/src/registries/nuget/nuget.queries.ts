@@ -3,10 +3,10 @@ import { NotFound } from '@rookery/kernel';
 import type { Viewer } from '@rookery/kernel';
 import { Database, statement } from '@rookery/persistence';
 import type { PackageFileRow } from '../../packages/listing/packages.queries';
-import { INSTALLABLE_STATUSES, toLiterals, nameKeyOf } from '../../packages/package-types';
-import { placeStatement, NugetPlaces } from './nuget-places';
+import { INSTALLABLE_STATUSES, literalListSql, nameKeyOf } from '../../packages/package-types';
+import { createNugetPlaceStatement, NugetPlaces } from './nuget-places';
 import type { NugetPlace } from './nuget-places';
-import { compareKeys } from './nuget-version';
+import { compareNugetVersionKeys } from './nuget-version';
 import type { Nuspec } from './nuspec';
 
 /** A version of a package. */
@@ -51,21 +51,21 @@ const COLUMNS = `p.id as package_id, p.project_id, v.name_key, p.name, p.version
 const versionsSql = (scope: string, condition: string): string =>
   `${scope}
    join nuget_versions v on v.project_id = scope.id ${condition}
-   join packages p on p.id = v.package_id and p.status in (${toLiterals(INSTALLABLE_STATUSES)})`;
+   join packages p on p.id = v.package_id and p.status in (${literalListSql(INSTALLABLE_STATUSES)})`;
 
-const VERSIONS = placeStatement<{ name: string }, NugetRow>(
+const VERSIONS = createNugetPlaceStatement<{ name: string }, NugetRow>(
   'versions',
   (scope) =>
     `select ${COLUMNS}, v.nuspec from ${versionsSql(scope, 'and v.name_key = :name')}
      order by p.id desc limit ${MAX_VERSIONS}`,
 );
-const VERSION = placeStatement<{ name: string; version: string }, NugetRow>(
+const VERSION = createNugetPlaceStatement<{ name: string; version: string }, NugetRow>(
   'version',
   (scope) =>
     `select ${COLUMNS}, v.nuspec from ${versionsSql(scope, 'and v.name_key = :name and v.version_key = :version')}
      order by p.id desc limit 1`,
 );
-const NAMES = placeStatement<{ q: string; prerelease: boolean; skip: number; take: number }, NamePage>(
+const NAMES = createNugetPlaceStatement<{ q: string; prerelease: boolean; skip: number; take: number }, NamePage>(
   'names',
   (scope) =>
     // Each project is read by the index, however many others have packages.
@@ -73,7 +73,7 @@ const NAMES = placeStatement<{ q: string; prerelease: boolean; skip: number; tak
        select distinct named.name_key
        from ${scope}, lateral (
          select v.name_key from nuget_versions v
-         join packages p on p.id = v.package_id and p.status in (${toLiterals(INSTALLABLE_STATUSES)})
+         join packages p on p.id = v.package_id and p.status in (${literalListSql(INSTALLABLE_STATUSES)})
          where v.project_id = scope.id and position(:q in v.name_key) > 0
            and (:prerelease::boolean or not v.is_prerelease)
          offset 0) named
@@ -82,7 +82,7 @@ const NAMES = placeStatement<{ q: string; prerelease: boolean; skip: number; tak
        array(select name_key from found order by name_key offset :skip::int limit :take::int) as names`,
 );
 /** Versions without their descriptions, because only the description of the newest version is shown. */
-const OF_NAMES = placeStatement<{ names: readonly string[]; prerelease: boolean }, VersionOfName>(
+const OF_NAMES = createNugetPlaceStatement<{ names: readonly string[]; prerelease: boolean }, VersionOfName>(
   'versions_of_names',
   (scope) =>
     `select found.* from unnest(:names::text[]) as asked (name), lateral (
@@ -95,7 +95,7 @@ const ROWS = statement<{ ids: readonly number[] }, NugetRow>(
   `select ${COLUMNS}, v.nuspec from nuget_versions v join packages p on p.id = v.package_id
    where v.package_id = any(:ids::bigint[])`,
 );
-const FILE = placeStatement<{ name: string; version: string; file: string }, PackageFileRow>(
+const FILE = createNugetPlaceStatement<{ name: string; version: string; file: string }, PackageFileRow>(
   'file',
   (scope) =>
     `select f.id, f.package_id, f.file_name, f.size, f.sha256, f.sha1, f.md5, f.created_at, f.updated_at
@@ -120,7 +120,7 @@ export class NugetQueries {
   async listVersions(place: NugetPlace, viewer: Viewer, name: string): Promise<readonly NugetRow[]> {
     const rows = await this.places.readRows(VERSIONS, place, viewer, { name: nameKeyOf('nuget', name) });
     if (rows.length === 0) throw new NotFound('Package');
-    return inOrder(rows);
+    return sortDistinctNugetVersions(rows);
   }
 
   /** One version of a package, in a group the newest of equal ones. `version` is a key. Errors: NotFound. */
@@ -140,7 +140,7 @@ export class NugetQueries {
     if (found === undefined || found.names.length === 0) return [found?.total ?? 0, []];
     const { names, total } = found;
     const rows = await this.listVersionsOfNames(place, viewer, names, asked.prerelease);
-    const byName = names.map((name) => inOrder(rows.filter((row) => row.name_key === name)));
+    const byName = names.map((name) => sortDistinctNugetVersions(rows.filter((row) => row.name_key === name)));
     const newest = byName.map((versions) => versions.at(-1)).filter((row) => row !== undefined);
     const described = await this.database.run(ROWS, { ids: newest.map((row) => row.package_id) });
     const packages = described.map((row) => ({
@@ -172,7 +172,9 @@ export class NugetQueries {
     name: string,
     prerelease: boolean,
   ): Promise<readonly VersionOfName[]> {
-    return inOrder(await this.listVersionsOfNames(place, viewer, [nameKeyOf('nuget', name)], prerelease));
+    return sortDistinctNugetVersions(
+      await this.listVersionsOfNames(place, viewer, [nameKeyOf('nuget', name)], prerelease),
+    );
   }
 
   /** Returns the newest file of a version with this name. `version` is a key. Errors: NotFound. */
@@ -190,7 +192,9 @@ export class NugetQueries {
 }
 
 /** Sorts rows by version. Of equal versions the newest row stays, which is the first one. */
-export function inOrder<R extends Pick<NugetRow, 'version_key'>>(newestFirst: readonly R[]): readonly R[] {
+export function sortDistinctNugetVersions<R extends Pick<NugetRow, 'version_key'>>(
+  newestFirst: readonly R[],
+): readonly R[] {
   const byKey = new Map([...newestFirst].reverse().map((row) => [row.version_key, row]));
-  return [...byKey.values()].sort((a, b) => compareKeys(a.version_key, b.version_key));
+  return [...byKey.values()].sort((a, b) => compareNugetVersionKeys(a.version_key, b.version_key));
 }

@@ -4,12 +4,12 @@ import type { ProjectScope } from '@rookery/api-v4';
 import { InvalidParameters, Refused } from '@rookery/kernel';
 import type { SignedInViewer } from '@rookery/kernel';
 import { PackageFiles } from '../../packages/package-files';
-import { UploadGate } from '../../packages/publishing/upload-gate';
+import { PackageUploadGate } from '../../packages/publishing/upload-gate';
 import { MAX_SKIPPED_BYTES, readUploadForm } from '../../packages/upload-form';
-import { Protections } from '../../protection-rules/protections';
+import { PackageProtections } from '../../protection-rules/protections';
 import { NugetReleases } from './nuget-releases';
 import { parseNugetVersion } from './nuget-version';
-import { invalid, parseNuspec } from './nuspec';
+import { nugetValidationRefusal, parseNuspec } from './nuspec';
 import { NuspecReader } from './nuspec-reader';
 import { SymbolReader } from './symbols/symbol-reader';
 import { repairMultipartEnding } from './v2/multipart-ending';
@@ -27,8 +27,8 @@ const SYMBOLS = 'symbolspackage';
 @Injectable()
 export class NugetService {
   constructor(
-    private readonly gate: UploadGate,
-    private readonly protections: Protections,
+    private readonly gate: PackageUploadGate,
+    private readonly protections: PackageProtections,
     private readonly files: PackageFiles,
     private readonly nuspecs: NuspecReader,
     private readonly symbols: SymbolReader,
@@ -57,10 +57,10 @@ export class NugetService {
     if (content === null) throw new InvalidParameters(['package is missing']);
     const nuspec = parseNuspec(await this.nuspecs.readNuspec(content));
     const version = parseNugetVersion(nuspec.version);
-    if (version === null) throw invalid('Version is invalid');
+    if (version === null) throw nugetValidationRefusal('Version is invalid');
     await this.protections.refusePush(project, viewer, 'nuget', nuspec.id);
     const hasSymbols = nuspec.packageTypes.some((type) => type.toLowerCase() === SYMBOLS);
-    if (kind === 'nupkg' && hasSymbols) throw invalid('the package has symbols only');
+    if (kind === 'nupkg' && hasSymbols) throw nugetValidationRefusal('the package has symbols only');
     const symbols = kind === 'snupkg' ? await this.symbols.listSymbols(content) : [];
     await this.releases.publishRelease(project, viewer, { kind, nuspec, version, content, symbols, answered });
   }

@@ -2,10 +2,10 @@ import { buffer } from 'node:stream/consumers';
 import { Injectable } from '@nestjs/common';
 import { BlobStorage } from '@rookery/blobs';
 import type { Entry, ZipFile } from 'yauzl';
-import { listEntries, isPlainFile } from '../../packages/archives/stored-zip';
+import { listEntries, isReadableZipEntry } from '../../packages/archives/stored-zip';
 import type { StoredArchive } from '../../packages/archives/stored-zip';
-import { invalid } from './nuspec';
-import { readPackage } from './read-package';
+import { nugetValidationRefusal } from './nuspec';
+import { readNugetArchive } from './read-package';
 
 const MAX_NUSPEC_BYTES = 512 * 1024;
 const MAX_MS = 10_000;
@@ -21,7 +21,7 @@ export class NuspecReader {
    */
   async readNuspec(archive: StoredArchive): Promise<Buffer> {
     const signal = AbortSignal.timeout(MAX_MS);
-    return readPackage(this.blobs, archive, async (zip) =>
+    return readNugetArchive(this.blobs, archive, async (zip) =>
       buffer(await zip.openReadStreamPromise(await findNuspecEntry(zip, signal))),
     );
   }
@@ -29,9 +29,9 @@ export class NuspecReader {
 
 async function findNuspecEntry(zip: ZipFile, signal: AbortSignal): Promise<Entry> {
   const [entry, ...more] = await listEntries(zip, ({ fileName }) => /^[^/]+\.nuspec$/i.test(fileName), signal);
-  if (!entry) throw invalid('the package has no nuspec');
-  if (more.length > 0) throw invalid('the package has several nuspec files');
-  if (entry.uncompressedSize > MAX_NUSPEC_BYTES) throw invalid('nuspec is too large');
-  if (!isPlainFile(entry)) throw invalid('the package has no nuspec');
+  if (!entry) throw nugetValidationRefusal('the package has no nuspec');
+  if (more.length > 0) throw nugetValidationRefusal('the package has several nuspec files');
+  if (entry.uncompressedSize > MAX_NUSPEC_BYTES) throw nugetValidationRefusal('nuspec is too large');
+  if (!isReadableZipEntry(entry)) throw nugetValidationRefusal('the package has no nuspec');
   return entry;
 }

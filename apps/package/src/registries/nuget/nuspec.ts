@@ -57,7 +57,7 @@ const parser = new XMLParser({
 /** Reads a `.nuspec`. Unknown elements are ignored. Errors: Refused. Source: reference packages-and-admin 4.9. */
 export function parseNuspec(bytes: Buffer): Nuspec {
   const metadata = findChildren(findChildren(parseXml(bytes), 'package')[0], 'metadata')[0];
-  if (!metadata) throw invalid('nuspec has no metadata');
+  if (!metadata) throw nugetValidationRefusal('nuspec has no metadata');
   // PostgreSQL stores no half of a surrogate pair in JSON, which a cut may leave.
   const text = (name: string): string =>
     childTexts(metadata, name)[0]
@@ -74,16 +74,16 @@ export function parseNuspec(bytes: Buffer): Nuspec {
       findChildren(types, 'packageType').map((type) => readAttribute(type, 'name')),
     ),
   };
-  if (found.id === '') throw invalid('nuspec has no id');
-  if (found.id.length > MAX_ID_LENGTH || !ID.test(found.id)) throw invalid('Name is invalid');
+  if (found.id === '') throw nugetValidationRefusal('nuspec has no id');
+  if (found.id.length > MAX_ID_LENGTH || !ID.test(found.id)) throw nugetValidationRefusal('Name is invalid');
   const count = found.dependencyGroups.reduce((sum, { dependencies }) => sum + 1 + dependencies.length, 0);
-  if (count > MAX_DEPENDENCIES) throw invalid('nuspec has too many dependencies');
-  if (JSON.stringify(found).length > MAX_FIELDS) throw invalid('nuspec is too large');
+  if (count > MAX_DEPENDENCIES) throw nugetValidationRefusal('nuspec has too many dependencies');
+  if (JSON.stringify(found).length > MAX_FIELDS) throw nugetValidationRefusal('nuspec is too large');
   return found;
 }
 
 /** Refusal of a description. */
-export function invalid(problem: string): Refused {
+export function nugetValidationRefusal(problem: string): Refused {
   return new Refused(`Validation failed: ${problem}`, { verbatim: true });
 }
 
@@ -92,7 +92,7 @@ function parseXml(bytes: Buffer): XmlElement {
   try {
     return parser.parse(text, true) as XmlElement;
   } catch {
-    throw invalid('nuspec is not well-formed XML');
+    throw nugetValidationRefusal('nuspec is not well-formed XML');
   }
 }
 
@@ -141,6 +141,6 @@ function childTexts(parent: XmlElement, name: string): readonly string[] {
 function readAttribute(element: XmlElement, name: string): string {
   const value = Object.hasOwn(element, `@${name}`) ? element[`@${name}`] : undefined;
   const text = typeof value === 'string' ? unescapeXml(value) : '';
-  if (text.length > MAX_ID_LENGTH) throw invalid(`${name} is too long`);
+  if (text.length > MAX_ID_LENGTH) throw nugetValidationRefusal(`${name} is too long`);
   return text;
 }

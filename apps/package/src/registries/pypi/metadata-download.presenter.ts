@@ -3,7 +3,7 @@ import type { PackageFiles } from '../../packages/package-files';
 import type { CoreMetadata } from './simple-index.queries';
 
 /** The download of the core metadata of a wheel (PEP 658). `name` is the suggested file name. */
-export function metadataDownload(files: PackageFiles, metadata: CoreMetadata, name: string): FileAnswer {
+export function toWheelMetadataDownload(files: PackageFiles, metadata: CoreMetadata, name: string): FileAnswer {
   return {
     stream: (range) => files.openAttached(metadata.sha256, range),
     mediaType: 'application/octet-stream',

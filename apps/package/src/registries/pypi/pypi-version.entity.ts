@@ -11,6 +11,6 @@ export class PypiVersion {
   @Column({ type: 'bigint' }) projectId: number;
   /** The same value as in `packages`. */
   @Column({ type: 'text' }) nameKey: string;
-  /** `versionKeyOf` of the version. Uploads to one project and name run one after the other, which keeps it unique. */
+  /** `normalizePypiVersion` of the version. Uploads to one project and name run one after the other, which keeps it unique. */
   @Column({ type: 'text' }) versionKey: string;
 }

@@ -5,7 +5,7 @@ import {
   file,
   withAlternative,
   AlternativeAnswer,
-  streamed,
+  streamedFile,
   streamedBody,
 } from '@rookery/api-v4';
 import type { Call, FileAnswer, GroupScope, NoParams, ProjectScope, StreamedCall } from '@rookery/api-v4';
@@ -20,11 +20,11 @@ import {
   publishesPackages,
   readsPackages,
 } from '../../packages/packages.permission';
-import { metadataDownload } from './metadata-download.presenter';
+import { toWheelMetadataDownload } from './metadata-download.presenter';
 import { ListPypiPackages, IdentifyPypiFile, ShowPypiPackage } from './pypi.dto';
-import { SimpleIndexQueries } from './simple-index.queries';
-import { INDEX_TYPES, indexPage, PACKAGE_TYPES, packagePage } from './simple-page.presenter';
-import { UploadsService } from './uploads.service';
+import { PypiSimpleIndexQueries } from './simple-index.queries';
+import { INDEX_TYPES, renderPypiIndexPage, PACKAGE_TYPES, renderPypiPackagePage } from './simple-page.presenter';
+import { PypiUploadsService } from './uploads.service';
 
 const IN_PROJECT = '/projects/:id/packages/pypi';
 const IN_GROUP = '/groups/:id/-/packages/pypi';
@@ -45,15 +45,15 @@ const page = {
   answers: file('text/html', undefined, PACKAGE_TYPES),
   fails: [304, 404],
 } as const;
-const download = { params: IdentifyPypiFile, answers: streamed(), fails: [404] } as const;
+const download = { params: IdentifyPypiFile, answers: streamedFile(), fails: [404] } as const;
 
 type IndexPlace = ProjectScope | GroupScope;
 
 @Controller()
 export class PypiController {
   constructor(
-    private readonly uploads: UploadsService,
-    private readonly simple: SimpleIndexQueries,
+    private readonly uploads: PypiUploadsService,
+    private readonly simple: PypiSimpleIndexQueries,
     private readonly files: PackageFiles,
     private readonly links: Links,
   ) {}
@@ -119,13 +119,15 @@ export class PypiController {
   }
 
   private indexAnswer({ within, viewer, params }: Call<ListPypiPackages, IndexPlace>): FileAnswer {
-    return indexPage(params.accept, `${this.registryUrl(within)}/simple`, () => this.simple.listNames(within, viewer));
+    return renderPypiIndexPage(params.accept, `${this.registryUrl(within)}/simple`, () =>
+      this.simple.listNames(within, viewer),
+    );
   }
 
   private async packagePageAnswer({ within, viewer, params }: Call<ShowPypiPackage, IndexPlace>): Promise<FileAnswer> {
     const { package_name: name, accept } = params;
     const digest = await this.simple.computeDigest(within, viewer, name);
-    return packagePage(accept, {
+    return renderPypiPackagePage(accept, {
       nameKey: nameKeyOf('pypi', name),
       base: `${this.registryUrl(within)}/files`,
       digest,
@@ -141,7 +143,7 @@ export class PypiController {
       return { ...packageDownload(this.files, found, name), isImmutable: true };
     }
     const fileName = name.slice(0, -METADATA.length);
-    return metadataDownload(this.files, await this.simple.findMetadata(within, viewer, sha256, fileName), name);
+    return toWheelMetadataDownload(this.files, await this.simple.findMetadata(within, viewer, sha256, fileName), name);
   }
 
   /** URLs in pages lead to the same place as the request. */

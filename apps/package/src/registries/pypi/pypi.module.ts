@@ -1,23 +1,23 @@
 import { Module } from '@nestjs/common';
 import { BlobsModule } from '@rookery/blobs';
-import { attachedTo, Attaches, Owns } from '@rookery/persistence';
+import { declareAttachedTable, Attaches, Owns } from '@rookery/persistence';
 import { PackagesModule } from '../../packages/packages.module';
 import { ProtectionRulesModule } from '../../protection-rules/protection-rules.module';
 import { PypiController } from './pypi.controller';
 import { PypiFile } from './pypi-file.entity';
 import { PypiVersion } from './pypi-version.entity';
-import { ReleasesService } from './releases.service';
-import { SimpleIndexQueries } from './simple-index.queries';
-import { UploadsService } from './uploads.service';
+import { PypiReleasesService } from './releases.service';
+import { PypiSimpleIndexQueries } from './simple-index.queries';
+import { PypiUploadsService } from './uploads.service';
 import { WheelMetadataStore } from './wheel-metadata';
 
-const attachedVersions = attachedTo({
+const attachedVersions = declareAttachedTable({
   table: 'pypi_versions',
   key: 'package_id',
   project: { column: 'project_id', because: 'The foreign key removes the version of a package.' },
   stays: { package_id: 'The foreign key removes the version of a package.' },
 });
-const attachedFiles = attachedTo({
+const attachedFiles = declareAttachedTable({
   table: 'pypi_files',
   key: 'file_id',
   stays: { file_id: 'The foreign key removes the row of a file.' },
@@ -29,6 +29,6 @@ const attachedFiles = attachedTo({
 @Module({
   imports: [BlobsModule, PackagesModule, ProtectionRulesModule],
   controllers: [PypiController],
-  providers: [ReleasesService, SimpleIndexQueries, UploadsService, WheelMetadataStore],
+  providers: [PypiReleasesService, PypiSimpleIndexQueries, PypiUploadsService, WheelMetadataStore],
 })
 export class PypiModule {}

@@ -16,7 +16,7 @@ const PRE_NAMES: Readonly<Record<string, string>> = { alpha: 'a', beta: 'b', c: 
 const MAX_LENGTH = 255;
 
 /** Returns a text that is the same for equal versions: `1.0`, `1.0.0` and `v1` are equal. Null for an invalid version. */
-export function versionKeyOf(version: string): string | null {
+export function normalizePypiVersion(version: string): string | null {
   const parts = version.length <= MAX_LENGTH ? VERSION.exec(version.trim().toLowerCase())?.groups : undefined;
   if (!parts) return null;
   const { epoch = '0', release, pre, preNumber, bare, post, postNumber, dev, devNumber, local } = parts;

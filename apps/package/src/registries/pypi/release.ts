@@ -1,7 +1,7 @@
 import { InvalidParameters, Refused } from '@rookery/kernel';
 import type { StoredFile } from '../../packages/package-files';
 import { nameKeyOf } from '../../packages/package-types';
-import { versionKeyOf } from './python-version';
+import { normalizePypiVersion } from './python-version';
 
 /** Text parts of the form that are read. Clients send many more, a README among them. */
 export const FORM_FIELDS = [
@@ -23,7 +23,7 @@ export interface UploadedContent {
 }
 
 /** One file of a version of a package, as an upload describes it. */
-export interface Release {
+export interface PypiRelease {
   readonly name: string;
   readonly nameKey: string;
   readonly version: string;
@@ -39,9 +39,9 @@ const CONTROLS = /\p{Cc}/u;
 const MAX_LENGTH = 255;
 
 /** Returns the name that a form declares. Errors: InvalidParameters without one, Refused for an invalid one. */
-export function readName(fields: FormFields): string {
+export function readPypiPackageName(fields: FormFields): string {
   const name = requireField(fields, 'name');
-  if (name.length > MAX_LENGTH || !NAME.test(name)) throw invalid('Name is invalid');
+  if (name.length > MAX_LENGTH || !NAME.test(name)) throw pypiValidationRefusal('Name is invalid');
   return name;
 }
 
@@ -50,24 +50,25 @@ export function readName(fields: FormFields): string {
  * Errors: InvalidParameters for a missing part or a malformed digest; Refused for other invalid values.
  * Source: reference packages-and-admin 4.5.
  */
-export function toRelease(fields: FormFields, content: UploadedContent | null): Release {
-  const name = readName(fields);
+export function parsePypiRelease(fields: FormFields, content: UploadedContent | null): PypiRelease {
+  const name = readPypiPackageName(fields);
   const version = requireField(fields, 'version').trim();
   if (content === null) throw new InvalidParameters(['content is missing']);
-  const versionKey = versionKeyOf(version);
-  if (versionKey === null) throw invalid('Version is invalid');
+  const versionKey = normalizePypiVersion(version);
+  if (versionKey === null) throw pypiValidationRefusal('Version is invalid');
   const nameKey = nameKeyOf('pypi', name);
   checkFileName(content.fileName, nameKey, versionKey);
   checkDigests(fields, content.file);
   const requiresPython = fields.get('requires_python')?.trim() || null;
-  if (requiresPython !== null && CONTROLS.test(requiresPython)) throw invalid('Required python is invalid');
+  if (requiresPython !== null && CONTROLS.test(requiresPython))
+    throw pypiValidationRefusal('Required python is invalid');
   if (requiresPython !== null && requiresPython.length > MAX_LENGTH)
-    throw invalid(`Required python is too long (maximum is ${MAX_LENGTH} characters)`);
+    throw pypiValidationRefusal(`Required python is too long (maximum is ${MAX_LENGTH} characters)`);
   return { name, nameKey, version, versionKey, requiresPython, content };
 }
 
 /** A refusal with the text that clients know, without a status number. */
-export function invalid(problem: string): Refused {
+export function pypiValidationRefusal(problem: string): Refused {
   return new Refused(`Validation failed: ${problem}`, { verbatim: true });
 }
 
@@ -83,7 +84,7 @@ function checkFileName(fileName: string, nameKey: string, versionKey: string): v
   const isOfPackage = fileName.endsWith('.whl')
     ? isWheelOf(fileName, nameKey, versionKey)
     : nameKeyOf('pypi', fileName).startsWith(`${nameKey}-`);
-  if (!isValid || !isOfPackage) throw invalid('File name is invalid');
+  if (!isValid || !isOfPackage) throw pypiValidationRefusal('File name is invalid');
 }
 
 /**
@@ -93,7 +94,7 @@ function checkFileName(fileName: string, nameKey: string, versionKey: string): v
 function isWheelOf(fileName: string, nameKey: string, versionKey: string): boolean {
   const [name = '', version] = fileName.split('-');
   if (version === undefined || nameKeyOf('pypi', name) !== nameKey) return false;
-  return [versionKey, null].includes(versionKeyOf(version));
+  return [versionKey, null].includes(normalizePypiVersion(version));
 }
 
 function checkDigests(fields: FormFields, file: UploadedContent['file']): void {
@@ -106,5 +107,5 @@ function checkDigests(fields: FormFields, file: UploadedContent['file']): void {
   const isHexBlake2 = blake2 !== undefined && /^[0-9a-f]{64}$/.test(blake2);
   const isWrongBlake2 = isHexBlake2 && blake2 !== (file['blake2b-256'] ?? blake2);
   if ((sha256 && sha256 !== file.sha256) || (isHexMd5 && md5 !== file.md5) || isWrongBlake2)
-    throw invalid('The digest does not match the uploaded file');
+    throw pypiValidationRefusal('The digest does not match the uploaded file');
 }

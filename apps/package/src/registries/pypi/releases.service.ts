@@ -4,10 +4,10 @@ import type { SignedInViewer } from '@rookery/kernel';
 import { statement, Work } from '@rookery/persistence';
 import type { SqlReader, Tx } from '@rookery/persistence';
 import { PackagePublishing } from '../../packages/publishing/package-publishing';
-import { isRepetition, UploadReceipts } from '../../packages/publishing/upload-receipts';
+import { isRetryOfUnansweredUpload, UploadAnswerTracker } from '../../packages/publishing/upload-receipts';
 import type { EarlierUpload } from '../../packages/publishing/upload-receipts';
-import { invalid } from './release';
-import type { Release } from './release';
+import { pypiValidationRefusal } from './release';
+import type { PypiRelease } from './release';
 import type { WheelMetadata } from './wheel-metadata';
 
 /**
@@ -60,11 +60,11 @@ const ADD_FILE = statement<
 
 /** Adds uploaded files to PyPI packages. Source: reference packages-and-admin 4.5. */
 @Injectable()
-export class ReleasesService {
+export class PypiReleasesService {
   constructor(
     private readonly work: Work,
     private readonly publishing: PackagePublishing,
-    private readonly receipts: UploadReceipts,
+    private readonly receipts: UploadAnswerTracker,
   ) {}
 
   /**
@@ -75,7 +75,7 @@ export class ReleasesService {
   async publishRelease(
     project: ProjectScope,
     viewer: SignedInViewer,
-    release: Release,
+    release: PypiRelease,
     { metadata, answered }: { readonly metadata: WheelMetadata | null; readonly answered: Promise<boolean> },
   ): Promise<void> {
     const key = JSON.stringify(['pypi file', project.id, release.nameKey, release.content.fileName]);
@@ -86,9 +86,10 @@ export class ReleasesService {
       const earlier = found?.file_id ?? null;
       if (earlier === null && !(await this.isInOtherVersion(tx, project, release)))
         return this.addRelease(tx, project, viewer, release, metadata, found);
-      if (found && earlier !== null && isRepetition(found, release.content.file.sha256, viewer)) return earlier;
+      if (found && earlier !== null && isRetryOfUnansweredUpload(found, release.content.file.sha256, viewer))
+        return earlier;
       // Old and new clients that skip existing files look for one of these two phrases.
-      throw invalid('File name has already been taken (File already exists)');
+      throw pypiValidationRefusal('File name has already been taken (File already exists)');
     });
     turn.stored(fileId);
   }
@@ -97,14 +98,14 @@ export class ReleasesService {
   async findVersion(
     tx: SqlReader,
     { id }: Pick<ProjectScope, 'id'>,
-    release: Release,
+    release: PypiRelease,
   ): Promise<ExistingVersion | undefined> {
     const { nameKey: name, versionKey: version, content } = release;
     return (await tx.run(FIND, { project: id, name, version, file: content.fileName }))[0];
   }
 
   /** Whether another version of the package already has a file with the name of the uploaded one. */
-  async isInOtherVersion(tx: SqlReader, { id }: Pick<ProjectScope, 'id'>, release: Release): Promise<boolean> {
+  async isInOtherVersion(tx: SqlReader, { id }: Pick<ProjectScope, 'id'>, release: PypiRelease): Promise<boolean> {
     const { nameKey: name, versionKey: version, content } = release;
     return (await tx.run(FIND_ELSEWHERE, { project: id, name, version, file: content.fileName })).length > 0;
   }
@@ -113,7 +114,7 @@ export class ReleasesService {
     tx: Tx,
     project: ProjectScope,
     viewer: SignedInViewer,
-    release: Release,
+    release: PypiRelease,
     metadata: WheelMetadata | null,
     found: ExistingVersion | undefined,
   ): Promise<number> {

@@ -5,10 +5,10 @@ import type { Viewer } from '@rookery/kernel';
 import { NotFound } from '@rookery/kernel';
 import { Database, statement } from '@rookery/persistence';
 import type { DeclaredStatement } from '@rookery/persistence';
-import { readableProjects } from '../../packages/listing/packages.queries';
+import { readablePackageProjectsSql } from '../../packages/listing/packages.queries';
 import type { ReadableProjectsParams } from '../../packages/listing/packages.queries';
 import type { PackageFileRow } from '../../packages/listing/packages.queries';
-import { INSTALLABLE_STATUSES, toLiterals, nameKeyOf } from '../../packages/package-types';
+import { INSTALLABLE_STATUSES, literalListSql, nameKeyOf } from '../../packages/package-types';
 
 /** A file on the page of its package. */
 export interface IndexedFile {
@@ -45,7 +45,7 @@ type ProjectParams = { readonly project: number };
 
 /** Rows of one statement. Pages continue with the next ones. */
 const BATCH = 2000;
-const INSTALLABLE = `p.status in (${toLiterals(INSTALLABLE_STATUSES)})`;
+const INSTALLABLE = `p.status in (${literalListSql(INSTALLABLE_STATUSES)})`;
 
 /**
  * One statement over the packages of a project, and of the projects in a group. The FROM item `scope` has the column
@@ -62,7 +62,7 @@ function declareForBothPlaces<P extends object, R>(
 ): PlaceStatements<P, R> {
   return {
     ofProject: statement(`pypi_${name}_of_project`, compose('(select :project::bigint as id) scope')),
-    ofGroup: statement(`pypi_${name}_of_group`, compose(readableProjects({ exclude_subgroups: false }))),
+    ofGroup: statement(`pypi_${name}_of_group`, compose(readablePackageProjectsSql({ exclude_subgroups: false }))),
   };
 }
 
@@ -129,7 +129,7 @@ const DOWNLOAD = declareForBothPlaces<{ sha256: string; file: string }, Download
  * Source: reference packages-and-admin 4.5.
  */
 @Injectable()
-export class SimpleIndexQueries {
+export class PypiSimpleIndexQueries {
   constructor(
     private readonly database: Database,
     private readonly directory: Directory,

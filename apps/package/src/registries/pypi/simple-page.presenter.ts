@@ -103,7 +103,7 @@ export interface PackagePage {
 }
 
 /** Renders the page of a package in the form that `accept` asks for; HTML if it asks for none of ours. */
-export function packagePage(accept: string | undefined, page: PackagePage): FileAnswer {
+export function renderPypiPackagePage(accept: string | undefined, page: PackagePage): FileAnswer {
   const { form, mediaType } = chooseRepresentation(accept);
   const version = createHash('sha256').update([mediaType, page.base, page.nameKey, page.digest].join('\n'));
   const pieces = form === 'json' ? writePackageJson : writePackageHtml;
@@ -111,7 +111,11 @@ export function packagePage(accept: string | undefined, page: PackagePage): File
 }
 
 /** Renders the list of all packages. `base` is the URL of the list, without a slash at its end. */
-export function indexPage(accept: string | undefined, base: string, names: () => Batches<IndexedName>): FileAnswer {
+export function renderPypiIndexPage(
+  accept: string | undefined,
+  base: string,
+  names: () => Batches<IndexedName>,
+): FileAnswer {
   const { form, mediaType } = chooseRepresentation(accept);
   return streamedAnswer(mediaType, () => (form === 'json' ? writeIndexJson(names()) : writeIndexHtml(base, names())));
 }

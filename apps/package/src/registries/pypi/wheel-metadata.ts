@@ -5,7 +5,7 @@ import type { Entry, ZipFile } from 'yauzl';
 import { BlobReader } from '../../packages/archives/blob-reader';
 import type { StoredFile } from '../../packages/package-files';
 import { nameKeyOf } from '../../packages/package-types';
-import { versionKeyOf } from './python-version';
+import { normalizePypiVersion } from './python-version';
 
 /** Stored core metadata of a wheel. Units: `size` in bytes. */
 export interface WheelMetadata {
@@ -72,6 +72,6 @@ async function findMetadataEntry(
 }
 
 function isSameVersion(version: string, other: string): boolean {
-  const key = versionKeyOf(version);
-  return version === other || (key !== null && key === versionKeyOf(other));
+  const key = normalizePypiVersion(version);
+  return version === other || (key !== null && key === normalizePypiVersion(other));
 }

@@ -1,12 +1,12 @@
 import { Controller } from '@nestjs/common';
-import { anyone, Endpoint, headersOnly, json, redirect, streamed } from '@rookery/api-v4';
+import { anyone, Endpoint, headersOnly, json, redirect, streamedFile } from '@rookery/api-v4';
 import type { AnswerHeaders, Call, FileAnswer } from '@rookery/api-v4';
 import type { Viewer } from '@rookery/kernel';
 import { Links } from '@rookery/platform';
 import { packageDownload } from '../../packages/package-download.presenter';
 import { PackageFiles } from '../../packages/package-files';
 import { TerraformFileTokens } from './terraform-file-tokens';
-import { challengeAnonymous, invalidCredential } from './terraform.permission';
+import { challengeAnonymousIfNotFound, invalidCredential } from './terraform.permission';
 import { IdentifyTerraformModule, IdentifyTerraformVersion, ShowTerraformFile } from './terraform.dto';
 import { DETAILS, detailsDocument, DISCOVERY, latestRow, VERSIONS, versionsDocument } from './terraform.presenter';
 import { noVersion, TerraformQueries } from './terraform.queries';
@@ -99,7 +99,10 @@ export class TerraformInstanceController {
     answers: headersOnly(GET_HEADER),
   })
   async locate({ params, viewer }: Call<IdentifyTerraformVersion>): Promise<AnswerHeaders> {
-    const { id: fileId } = await challengeAnonymous(viewer, this.modules.findFile(params, params.version, viewer));
+    const { id: fileId } = await challengeAnonymousIfNotFound(
+      viewer,
+      this.modules.findFile(params, params.version, viewer),
+    );
     const path = this.registryPath(moduleUrlPath(params, params.version, 'file'));
     return { 'x-terraform-get': `${path}?token=${this.tokens.createToken({ fileId, viewer })}&archive=tgz` };
   }
@@ -108,18 +111,18 @@ export class TerraformInstanceController {
     ...reads,
     about: 'Downloads a version of a Terraform module.',
     params: ShowTerraformFile,
-    answers: streamed(),
+    answers: streamedFile(),
   })
   async download({ params, viewer }: Call<ShowTerraformFile>): Promise<FileAnswer> {
     const right = params.token === undefined ? null : this.requireDownloadRight(params.token, viewer);
     const reader = right === null ? viewer : await this.modules.asNow(right.viewer);
-    const file = await challengeAnonymous(reader, this.modules.findFile(params, params.version, reader));
+    const file = await challengeAnonymousIfNotFound(reader, this.modules.findFile(params, params.version, reader));
     if (right !== null && right.fileId !== file.id) throw invalidCredential();
     return packageDownload(this.files, file, file.file_name);
   }
 
   private listReadableVersions(address: TerraformAddress, viewer: Viewer): Promise<readonly TerraformVersionRow[]> {
-    return challengeAnonymous(viewer, this.modules.listVersions(address, viewer));
+    return challengeAnonymousIfNotFound(viewer, this.modules.listVersions(address, viewer));
   }
 
   /** Reads the token of a download link. Errors: Unauthorized for one that gives the viewer no right to a file. */

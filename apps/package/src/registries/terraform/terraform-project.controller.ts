@@ -1,5 +1,12 @@
 import { Controller } from '@nestjs/common';
-import { AlternativeAnswer, createdMessage, Endpoint, orHeadersOnly, streamed, streamedBody } from '@rookery/api-v4';
+import {
+  AlternativeAnswer,
+  createdMessage,
+  Endpoint,
+  orHeadersOnly,
+  streamedFile,
+  streamedBody,
+} from '@rookery/api-v4';
 import type { Call, FileAnswer, ProjectScope, StreamedCall } from '@rookery/api-v4';
 import type { SignedInViewer } from '@rookery/kernel';
 import { Links } from '@rookery/platform';
@@ -7,7 +14,7 @@ import { packageDownload } from '../../packages/package-download.presenter';
 import { MAX_FILE_BYTES, PackageFiles } from '../../packages/package-files';
 import { basicRegistry, publishesPackages, readsPackages } from '../../packages/packages.permission';
 import { GET_HEADER } from './terraform-instance.controller';
-import { ShowLatestModuleOfProject, ShowModuleOfProject, UploadTerraformModule } from './terraform.dto';
+import { DownloadLatestTerraformModule, DownloadTerraformModule, UploadTerraformModule } from './terraform.dto';
 import { TerraformQueries } from './terraform.queries';
 import { TerraformService } from './terraform.service';
 
@@ -16,7 +23,7 @@ const registry = { ...basicRegistry, source: 'reference packages-and-admin 4.10'
 const reads = {
   ...registry,
   may: readsPackages,
-  answers: orHeadersOnly(streamed(), GET_HEADER),
+  answers: orHeadersOnly(streamedFile(), GET_HEADER),
   fails: [404],
 } as const;
 
@@ -32,18 +39,18 @@ export class TerraformProjectController {
   @Endpoint('GET', MODULE, {
     ...reads,
     about: 'Downloads the latest version of a Terraform module of a project.',
-    params: ShowLatestModuleOfProject,
+    params: DownloadLatestTerraformModule,
   })
-  async downloadLatest({ within, params }: Call<ShowLatestModuleOfProject, ProjectScope>) {
+  async downloadLatest({ within, params }: Call<DownloadLatestTerraformModule, ProjectScope>) {
     return this.archiveAnswer(within, params, await this.modules.latestOfProject(within.id, params));
   }
 
   @Endpoint('GET', `${MODULE}/:version`, {
     ...reads,
     about: 'Downloads a version of a Terraform module of a project.',
-    params: ShowModuleOfProject,
+    params: DownloadTerraformModule,
   })
-  download({ within, params }: Call<ShowModuleOfProject, ProjectScope>) {
+  download({ within, params }: Call<DownloadTerraformModule, ProjectScope>) {
     return this.archiveAnswer(within, params, params.version);
   }
 
@@ -64,7 +71,7 @@ export class TerraformProjectController {
   /** The archive, or its address for clients that ask for it. */
   private async archiveAnswer(
     { id }: ProjectScope,
-    params: ShowLatestModuleOfProject,
+    params: DownloadLatestTerraformModule,
     version: string,
   ): Promise<FileAnswer | AlternativeAnswer> {
     const file = await this.modules.fileOfProject(id, params, version);

@@ -4,11 +4,11 @@ import { CLOCK, Forbidden } from '@rookery/kernel';
 import type { Clock, SignedInViewer } from '@rookery/kernel';
 import { Database, statement, Work } from '@rookery/persistence';
 import type { SqlReader, Tx } from '@rookery/persistence';
-import { isInOtherProject, lockNameBelowRoot } from '../../packages/indexing/names-below-root';
-import { raiseGeneration } from '../../packages/indexing/package-index';
+import { isPackageInOtherProject, lockPackageNameBelowRoot } from '../../packages/indexing/names-below-root';
+import { raisePackageIndexGeneration } from '../../packages/indexing/package-index';
 import type { StoredFile } from '../../packages/package-files';
 import { PackagePublishing } from '../../packages/publishing/package-publishing';
-import { isRepetition, UploadReceipts } from '../../packages/publishing/upload-receipts';
+import { isRetryOfUnansweredUpload, UploadAnswerTracker } from '../../packages/publishing/upload-receipts';
 import type { EarlierUpload } from '../../packages/publishing/upload-receipts';
 
 /** A version to publish. `name` is that of the package; `isShareable` lets other projects have the name, too. */
@@ -40,7 +40,7 @@ export class TerraformReleases {
     private readonly database: Database,
     private readonly work: Work,
     private readonly publishing: PackagePublishing,
-    private readonly receipts: UploadReceipts,
+    private readonly receipts: UploadAnswerTracker,
     @Inject(CLOCK) private readonly clock: Clock,
   ) {}
 
@@ -48,7 +48,8 @@ export class TerraformReleases {
   async refuseEarly(release: TerraformRelease): Promise<void> {
     await this.refuseInOtherProject(this.database, release);
     const existing = await this.findVersion(this.database, release);
-    if (existing && !isRepetition(existing, existing.sha256 ?? undefined, release.viewer)) throw duplicateRefusal();
+    if (existing && !isRetryOfUnansweredUpload(existing, existing.sha256 ?? undefined, release.viewer))
+      throw duplicateRefusal();
   }
 
   /**
@@ -67,12 +68,13 @@ export class TerraformReleases {
   /** Returns the id of the file. */
   private async addRelease(tx: Tx, release: TerraformRelease, content: StoredFile): Promise<number> {
     const { project, viewer, name, version } = release;
-    await lockNameBelowRoot(tx, { project, type: 'terraform_module', name });
+    await lockPackageNameBelowRoot(tx, { project, type: 'terraform_module', name });
     await this.refuseInOtherProject(tx, release);
-    await raiseGeneration(tx, { projectId: project.id, type: 'terraform_module', name }, this.clock.now());
+    await raisePackageIndexGeneration(tx, { projectId: project.id, type: 'terraform_module', name }, this.clock.now());
     const existing = await this.findVersion(tx, release);
     if (existing) {
-      if (existing.file_id === null || !isRepetition(existing, content.sha256, viewer)) throw duplicateRefusal();
+      if (existing.file_id === null || !isRetryOfUnansweredUpload(existing, content.sha256, viewer))
+        throw duplicateRefusal();
       return existing.file_id;
     }
     const { id } = await this.publishing.publishFile(tx, {
@@ -90,7 +92,7 @@ export class TerraformReleases {
   /** Addresses of the instance name no project, so a name has one project below each top-level namespace. */
   private async refuseInOtherProject(reads: SqlReader, release: TerraformRelease): Promise<void> {
     const { project, name, isShareable } = release;
-    if (isShareable || !(await isInOtherProject(reads, { project, type: 'terraform_module', name }))) return;
+    if (isShareable || !(await isPackageInOtherProject(reads, { project, type: 'terraform_module', name }))) return;
     throw new Forbidden('A package with the same name already exists in the namespace', { verbatim: true });
   }
 }

@@ -16,11 +16,11 @@ export class UploadTerraformModule extends IdentifyModuleOfProject {
   @Text({ in: 'path', max: 255, pattern: VERSION, about: 'Version (SemVer) without `v`.' }) version: string;
 }
 
-export class ShowLatestModuleOfProject extends IdentifyModuleOfProject {
+export class DownloadLatestTerraformModule extends IdentifyModuleOfProject {
   @Flag({ optional: true, about: 'Answers 204 with the address of the archive.' }) 'terraform-get'?: boolean;
 }
 
-export class ShowModuleOfProject extends ShowLatestModuleOfProject {
+export class DownloadTerraformModule extends DownloadLatestTerraformModule {
   @Text({ in: 'path', max: 255, pattern: VERSION, about: 'Version (SemVer) without `v`.' }) version: string;
 }
 

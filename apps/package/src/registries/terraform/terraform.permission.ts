@@ -6,7 +6,7 @@ import { CHALLENGE } from '../../packages/packages.permission';
  * Asks anonymous callers for a credential where a module is absent or hidden, because clients report 404 as a wrong
  * address. Errors: Unauthorized with the challenge; those of the read.
  */
-export async function challengeAnonymous<T>({ userId }: Viewer, read: Promise<T>): Promise<T> {
+export async function challengeAnonymousIfNotFound<T>({ userId }: Viewer, read: Promise<T>): Promise<T> {
   try {
     return await read;
   } catch (error) {

@@ -1,5 +1,5 @@
 import type { JsonSchema } from '@rookery/api-v4';
-import { findLatestVersion } from './terraform.queries';
+import { findLatestTerraformVersion } from './terraform.queries';
 import type { TerraformAddress, TerraformVersionRow } from './terraform.queries';
 
 /** Documents of the module registry protocol. Source: reference packages-and-admin 4.10. */
@@ -74,6 +74,6 @@ export function detailsDocument(
 
 /** Returns the row of the latest version. `rows` must not be empty. */
 export function latestRow(rows: readonly TerraformVersionRow[]): TerraformVersionRow {
-  const latest = findLatestVersion(rows.map(({ version }) => version));
+  const latest = findLatestTerraformVersion(rows.map(({ version }) => version));
   return rows.find(({ version }) => version === latest)!;
 }

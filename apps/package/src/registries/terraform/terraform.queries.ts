@@ -5,8 +5,8 @@ import type { Viewer } from '@rookery/kernel';
 import { Database, statement } from '@rookery/persistence';
 import { compareBuild, prerelease } from 'semver';
 import type { PackageFileRow } from '../../packages/listing/packages.queries';
-import { readablePackagesSql } from '../../packages/listing/readable-packages';
-import { INSTALLABLE_STATUSES, toLiterals } from '../../packages/package-types';
+import { canReadProjectPackagesSql } from '../../packages/listing/readable-packages';
+import { INSTALLABLE_STATUSES, literalListSql } from '../../packages/package-types';
 
 /** A module of a project. */
 export interface TerraformModuleName {
@@ -34,7 +34,7 @@ interface ModuleParams {
 }
 type ProjectParams = { readonly project: number; readonly name: string };
 
-const STATUSES = toLiterals(INSTALLABLE_STATUSES);
+const STATUSES = literalListSql(INSTALLABLE_STATUSES);
 const FILE = 'f.id, f.package_id, f.file_name, f.size, f.sha256, f.sha1, f.md5, f.created_at, f.updated_at';
 /** Versions in the projects below a top-level namespace whose packages the viewer may read. */
 const OF_INSTANCE = `from package_indexes i
@@ -43,7 +43,7 @@ const OF_INSTANCE = `from package_indexes i
    join directory_namespaces root on root.id = home.traversal_ids[1] and lower(root.path) = lower(:root)
    join packages p on p.project_id = i.project_id and p.package_type = i.package_type and p.name_key = i.name_key
      and p.status in (${STATUSES})`;
-const READABLE = `i.package_type = 'terraform_module' and i.name_key = :name and ${readablePackagesSql()}`;
+const READABLE = `i.package_type = 'terraform_module' and i.name_key = :name and ${canReadProjectPackagesSql()}`;
 const OF_PROJECT = `from packages p`;
 const IN_PROJECT = `p.project_id = :project::bigint and p.package_type = 'terraform_module' and p.name_key = :name
      and p.status in (${STATUSES})`;
@@ -103,7 +103,7 @@ export class TerraformQueries {
   async latestOfProject(project: number, module: TerraformModuleName): Promise<string> {
     const rows = await this.database.run(VERSIONS_OF_PROJECT, { project, name: moduleName(module) });
     if (rows.length === 0) throw noVersion(module);
-    return findLatestVersion(rows.map(({ version }) => version));
+    return findLatestTerraformVersion(rows.map(({ version }) => version));
   }
 
   /** The file of a version in a project. Errors: NotFound. */
@@ -133,7 +133,7 @@ export function moduleName({ name, system }: TerraformModuleName): string {
 }
 
 /** Returns the highest release, or the highest prerelease if there is no release. `versions` must not be empty. */
-export function findLatestVersion(versions: readonly string[]): string {
+export function findLatestTerraformVersion(versions: readonly string[]): string {
   const releases = versions.filter((version) => prerelease(version) === null);
   return [...(releases.length > 0 ? releases : versions)].sort(compareBuild).at(-1)!;
 }

@@ -3,8 +3,8 @@ import { Injectable } from '@nestjs/common';
 import type { ProjectScope } from '@rookery/api-v4';
 import type { SignedInViewer } from '@rookery/kernel';
 import { PackageFiles } from '../../packages/package-files';
-import { DuplicateFiles } from '../../packages/publishing/duplicate-files';
-import { UploadGate } from '../../packages/publishing/upload-gate';
+import { DuplicateFilePolicy } from '../../packages/publishing/duplicate-files';
+import { PackageUploadGate } from '../../packages/publishing/upload-gate';
 import { TerraformReleases } from './terraform-releases';
 import { moduleName } from './terraform.queries';
 import type { TerraformModuleName } from './terraform.queries';
@@ -25,8 +25,8 @@ export interface TerraformUpload {
 @Injectable()
 export class TerraformService {
   constructor(
-    private readonly gate: UploadGate,
-    private readonly duplicates: DuplicateFiles,
+    private readonly gate: PackageUploadGate,
+    private readonly duplicates: DuplicateFilePolicy,
     private readonly files: PackageFiles,
     private readonly releases: TerraformReleases,
   ) {}

@@ -1,14 +1,14 @@
 import { createHash } from 'node:crypto';
 import { Controller } from '@nestjs/common';
-import { Endpoint, streamed } from '@rookery/api-v4';
+import { Endpoint, streamedFile } from '@rookery/api-v4';
 import type { Call, FileAnswer, OpenRange, ProjectScope } from '@rookery/api-v4';
-import { hasPathForm, objectInfo, openArchive, readHead, resolveCommit } from '@rookery/git';
+import { isTreePath, objectInfo, openArchive, readHead, resolveCommit } from '@rookery/git';
 import type { ObjectId, Repository } from '@rookery/git';
 import { NotFound } from '@rookery/kernel';
 import { readsFilesOf } from '../../repositories/code.permission';
 import { convertGitFailures } from '../../repositories/git-failures';
 import { ProjectRepositories } from '../../repositories/project-repositories';
-import { FileLimits } from '../blobs/file-limits';
+import { FileRateLimits } from '../blobs/file-limits';
 import { findArchiveFormat } from './archive-formats';
 import { ShowArchive, ShowArchiveOfFormat } from './archives.dto';
 
@@ -17,7 +17,7 @@ const downloads = {
   ...readsFilesOf,
   about: 'Downloads an archive of a repository or of one of its folders.',
   source: 'reference repositories 3.4',
-  answers: streamed('application/octet-stream', { 'application/zip': {} }),
+  answers: streamedFile('application/octet-stream', { 'application/zip': {} }),
   tokenScopes: ['read_repository'],
   fails: [404, 429],
 } as const;
@@ -27,7 +27,7 @@ const downloads = {
 export class ArchivesController {
   constructor(
     private readonly repositories: ProjectRepositories,
-    private readonly limits: FileLimits,
+    private readonly limits: FileRateLimits,
   ) {}
 
   @Endpoint('GET', ARCHIVE, { ...downloads, params: ShowArchive })
@@ -44,7 +44,7 @@ export class ArchivesController {
     const format = findArchiveFormat(params.format);
     const path = params.path.replace(/\/$/, '');
     // Paths that cannot be in a repository leave nothing out.
-    const without = params.exclude_paths.map((one) => one.replace(/\/$/, '')).filter(hasPathForm);
+    const without = params.exclude_paths.map((one) => one.replace(/\/$/, '')).filter(isTreePath);
     return this.repositories.useRepository(within, async (repository) => {
       const { commit, ref } = await resolveRevision(repository, params.sha);
       await requirePathInCommit(repository, commit, path);
@@ -77,14 +77,14 @@ async function resolveRevision(repository: Repository, sha: string): Promise<{ c
 
 async function requirePathInCommit(repository: Repository, commit: ObjectId, path: string): Promise<void> {
   if (path === '') return;
-  const info = hasPathForm(path) ? await objectInfo(repository, { rev: commit, path }) : null;
+  const info = isTreePath(path) ? await objectInfo(repository, { rev: commit, path }) : null;
   if (info === null) throw new NotFound('File');
 }
 
 /** The folder is left out of a name that would be too long. */
 function composeArchiveName({ path: project }: ProjectScope, parts: readonly string[], folder: string): string {
   const [name, whole] = [parts, [...parts, folder]].map((each) => [project, ...each].join('-').replaceAll('/', '-'));
-  return folder !== '' && hasPathForm(whole!) ? whole! : name!;
+  return folder !== '' && isTreePath(whole!) ? whole! : name!;
 }
 
 function computeVersion(parts: readonly string[]): string {

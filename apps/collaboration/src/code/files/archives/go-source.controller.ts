@@ -1,6 +1,6 @@
 import { json } from 'node:stream/consumers';
 import { Controller } from '@nestjs/common';
-import { Internal, InternalStreamed } from '@rookery/api-v4';
+import { InternalRoute, StreamedInternalRoute } from '@rookery/api-v4';
 import type { InternalRequest, InternalStream, InternalUpload } from '@rookery/api-v4';
 import type {
   SourceCommitAnswer,
@@ -12,7 +12,7 @@ import type {
 } from '@rookery/contracts';
 import { INTERNAL_CALLERS, INTERNAL_PATHS } from '@rookery/contracts';
 import {
-  hasPathForm,
+  isTreePath,
   isObjectId,
   isRefName,
   listRefs,
@@ -28,11 +28,11 @@ import {
 import type { ObjectId, Repository } from '@rookery/git';
 import { InvalidParameters, NotFound } from '@rookery/kernel';
 import { ZipFile } from 'yazl';
-import { utcTime } from '../../repositories/commit-times';
+import { formatCommitTimeUtc } from '../../repositories/commit-times';
 import { convertGitFailures } from '../../repositories/git-failures';
-import { keepAround, setHiddenRefs } from '../../repositories/hidden-refs';
+import { toKeepAroundRef, setHiddenRefs } from '../../repositories/hidden-refs';
 import { ProjectRepositories } from '../../repositories/project-repositories';
-import { parseCaller, FileLimits } from '../blobs/file-limits';
+import { parseArchiveCaller, FileRateLimits } from '../blobs/file-limits';
 import { filesOfGoModule } from './go-module-files';
 import type { GoModuleFile } from './go-module-files';
 
@@ -48,10 +48,10 @@ const TIME = new Date(Date.UTC(1980, 0, 1));
 export class GoSourceController {
   constructor(
     private readonly repositories: ProjectRepositories,
-    private readonly limits: FileLimits,
+    private readonly limits: FileRateLimits,
   ) {}
 
-  @Internal('POST', INTERNAL_PATHS.sourceCommit, INTERNAL_CALLERS.sourceCommit)
+  @InternalRoute('POST', INTERNAL_PATHS.sourceCommit, INTERNAL_CALLERS.sourceCommit)
   async readCommit({ body }: InternalRequest): Promise<SourceCommitAnswer> {
     const { project_id: projectId, rev, ...asked } = parseCommitRequest(body);
     const repository = await this.repositories.findRepository(projectId);
@@ -64,13 +64,13 @@ export class GoSourceController {
         asked.paths.map((path) => readFileAsBase64(repository, id, path, asked.max_bytes)),
       );
       const tags = asked.finds_tags ? await listRefs(repository, { under: ['refs/tags'], pointsAt: id }) : [];
-      if (asked.keeps) await setHiddenRefs(repository, [keepAround(id)]);
+      if (asked.keeps) await setHiddenRefs(repository, [toKeepAroundRef(id)]);
       const names = tags.map(({ name }) => name.slice(TAGS.length));
-      return { commit: { id, committed_at: utcTime(commit.committer), contents, tags: names } };
+      return { commit: { id, committed_at: formatCommitTimeUtc(commit.committer), contents, tags: names } };
     });
   }
 
-  @Internal('POST', INTERNAL_PATHS.sourceTags, INTERNAL_CALLERS.sourceTags)
+  @InternalRoute('POST', INTERNAL_PATHS.sourceTags, INTERNAL_CALLERS.sourceTags)
   async listTags({ body }: InternalRequest): Promise<SourceTagsAnswer> {
     const { project_id: projectId, prefix, path, merged_into: mergedInto } = parseTagsRequest(body);
     const repository = await this.repositories.findRepository(projectId);
@@ -87,7 +87,7 @@ export class GoSourceController {
     });
   }
 
-  @InternalStreamed('POST', INTERNAL_PATHS.sourceModule, INTERNAL_CALLERS.sourceModule)
+  @StreamedInternalRoute('POST', INTERNAL_PATHS.sourceModule, INTERNAL_CALLERS.sourceModule)
   async openModule({ input, signal }: InternalUpload): Promise<InternalStream> {
     const asked = parseModuleRequest((await json(input)) as SourceModuleRequest);
     const { project_id: projectId, commit, folder, prefix, caller } = asked;
@@ -166,7 +166,7 @@ function parseModuleRequest({ project_id, commit, folder, prefix, caller }: Sour
   if (typeof commit !== 'string' || !isObjectId(commit)) throw new InvalidParameters(['commit is invalid']);
   if (folder !== '' && !isRepositoryPath(folder)) throw new InvalidParameters(['folder is invalid']);
   if (!isRepositoryPath(prefix)) throw new InvalidParameters(['prefix is invalid']);
-  return { project_id, commit, folder, prefix, caller: parseCaller(caller) };
+  return { project_id, commit, folder, prefix, caller: parseArchiveCaller(caller) };
 }
 
 function requireProjectId(id: unknown): void {
@@ -174,5 +174,5 @@ function requireProjectId(id: unknown): void {
 }
 
 function isRepositoryPath(path: unknown): path is string {
-  return typeof path === 'string' && hasPathForm(path);
+  return typeof path === 'string' && isTreePath(path);
 }

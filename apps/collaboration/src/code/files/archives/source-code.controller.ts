@@ -1,11 +1,11 @@
 import { json } from 'node:stream/consumers';
 import { Controller } from '@nestjs/common';
-import { InternalStreamed, Internal } from '@rookery/api-v4';
+import { StreamedInternalRoute, InternalRoute } from '@rookery/api-v4';
 import type { InternalRequest, InternalStream, InternalUpload } from '@rookery/api-v4';
 import type { SourceArchiveRequest, SourceFileAnswer, SourceFileRequest } from '@rookery/contracts';
 import { INTERNAL_CALLERS, INTERNAL_PATHS } from '@rookery/contracts';
 import {
-  hasPathForm,
+  isTreePath,
   isObjectId,
   isRefName,
   objectInfo,
@@ -16,9 +16,9 @@ import {
 } from '@rookery/git';
 import { InvalidParameters, NotFound } from '@rookery/kernel';
 import { convertGitFailures } from '../../repositories/git-failures';
-import { keepAround, setHiddenRefs } from '../../repositories/hidden-refs';
+import { toKeepAroundRef, setHiddenRefs } from '../../repositories/hidden-refs';
 import { ProjectRepositories } from '../../repositories/project-repositories';
-import { parseCaller, FileLimits } from '../blobs/file-limits';
+import { parseArchiveCaller, FileRateLimits } from '../blobs/file-limits';
 
 const NO_COMMIT: SourceFileAnswer = { commit: null, content: null, is_too_large: false };
 
@@ -27,10 +27,10 @@ const NO_COMMIT: SourceFileAnswer = { commit: null, content: null, is_too_large:
 export class SourceCodeController {
   constructor(
     private readonly repositories: ProjectRepositories,
-    private readonly limits: FileLimits,
+    private readonly limits: FileRateLimits,
   ) {}
 
-  @Internal('POST', INTERNAL_PATHS.sourceFile, INTERNAL_CALLERS.sourceFile)
+  @InternalRoute('POST', INTERNAL_PATHS.sourceFile, INTERNAL_CALLERS.sourceFile)
   async readFile({ body }: InternalRequest): Promise<SourceFileAnswer> {
     const { project_id: projectId, ref, path, max_bytes: maxBytes } = parseFileRequest(body);
     const repository = await this.repositories.findRepository(projectId);
@@ -44,12 +44,12 @@ export class SourceCodeController {
       if (info.size > maxBytes) return { commit, content: null, is_too_large: true };
       const blob = await readObject(repository, { rev: commit, path }, maxBytes);
       // The version stays when its tag or branch is deleted.
-      await setHiddenRefs(repository, [keepAround(commit)]);
+      await setHiddenRefs(repository, [toKeepAroundRef(commit)]);
       return { commit, content: blob?.content.toString('base64') ?? null, is_too_large: false };
     });
   }
 
-  @InternalStreamed('POST', INTERNAL_PATHS.sourceArchive, INTERNAL_CALLERS.sourceArchive)
+  @StreamedInternalRoute('POST', INTERNAL_PATHS.sourceArchive, INTERNAL_CALLERS.sourceArchive)
   async archive({ input, signal }: InternalUpload): Promise<InternalStream> {
     const {
       project_id: projectId,
@@ -70,7 +70,7 @@ function parseFileRequest(body: Readonly<Record<string, unknown>>): SourceFileRe
   const { project_id, ref, path, max_bytes } = body as unknown as SourceFileRequest;
   if (!Number.isSafeInteger(project_id)) throw new InvalidParameters(['project_id is invalid']);
   if (typeof ref !== 'string') throw new InvalidParameters(['ref is invalid']);
-  if (typeof path !== 'string' || !hasPathForm(path)) throw new InvalidParameters(['path is invalid']);
+  if (typeof path !== 'string' || !isTreePath(path)) throw new InvalidParameters(['path is invalid']);
   if (!Number.isSafeInteger(max_bytes) || max_bytes < 0) throw new InvalidParameters(['max_bytes is invalid']);
   return { project_id, ref, path, max_bytes };
 }
@@ -78,6 +78,6 @@ function parseFileRequest(body: Readonly<Record<string, unknown>>): SourceFileRe
 function parseArchiveRequest({ project_id, commit, prefix, caller }: SourceArchiveRequest) {
   if (!Number.isSafeInteger(project_id)) throw new InvalidParameters(['project_id is invalid']);
   if (typeof commit !== 'string' || !isObjectId(commit)) throw new InvalidParameters(['commit is invalid']);
-  if (typeof prefix !== 'string' || !hasPathForm(prefix)) throw new InvalidParameters(['prefix is invalid']);
-  return { project_id, commit, prefix, caller: parseCaller(caller) };
+  if (typeof prefix !== 'string' || !isTreePath(prefix)) throw new InvalidParameters(['prefix is invalid']);
+  return { project_id, commit, prefix, caller: parseArchiveCaller(caller) };
 }

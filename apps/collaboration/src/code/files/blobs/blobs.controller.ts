@@ -1,5 +1,5 @@
 import { Controller } from '@nestjs/common';
-import { Endpoint, streamed, streamedJson } from '@rookery/api-v4';
+import { Endpoint, streamedFile, streamedJson } from '@rookery/api-v4';
 import type { Call, FileAnswer, ProjectScope } from '@rookery/api-v4';
 import { findBlob } from '@rookery/git';
 import { NotFound } from '@rookery/kernel';
@@ -8,8 +8,8 @@ import { ProjectRepositories } from '../../repositories/project-repositories';
 import { BlobContents } from './blob-contents';
 import type { BlobContent } from './blob-contents';
 import { IdentifyBlob } from './blobs.dto';
-import { contentInJson } from './content-in-json.presenter';
-import { FileLimits, LARGE_FILE_BYTES } from './file-limits';
+import { renderBlobContentJson } from './content-in-json.presenter';
+import { FileRateLimits, LARGE_FILE_BYTES } from './file-limits';
 import { rawFile } from './raw-file.presenter';
 
 const BLOB = '/projects/:id/repository/blobs/:sha';
@@ -35,7 +35,7 @@ export class BlobsController {
   constructor(
     private readonly repositories: ProjectRepositories,
     private readonly blobs: BlobContents,
-    private readonly limits: FileLimits,
+    private readonly limits: FileRateLimits,
   ) {}
 
   @Endpoint('GET', BLOB, {
@@ -52,13 +52,13 @@ export class BlobsController {
       if (size > LARGE_FILE_BYTES) await this.limits.countLargeFile(within.id, rawPath);
     };
     const parts = { before: { size, encoding: 'base64' }, after: { sha: id } };
-    return { ...contentInJson(blob, parts, admit), version: id };
+    return { ...renderBlobContentJson(blob, parts, admit), version: id };
   }
 
   @Endpoint('GET', `${BLOB}/raw`, {
     ...reads,
     about: 'Downloads the content of a blob.',
-    answers: streamed('application/octet-stream', { 'text/plain': {} }),
+    answers: streamedFile('application/octet-stream', { 'text/plain': {} }),
     fails: [404],
   })
   async download({ within, params }: Call<IdentifyBlob, ProjectScope>): Promise<FileAnswer> {

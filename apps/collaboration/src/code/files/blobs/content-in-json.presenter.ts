@@ -7,10 +7,10 @@ import type { BlobContent } from './blob-contents';
  * they are never held in memory. `before` and `after` are the fields around the content; `admit` runs before a large
  * content is opened and may refuse it.
  */
-export function contentInJson(
+export function renderBlobContentJson(
   blob: BlobContent,
   { before, after = {} }: { readonly before: object; readonly after?: object },
-  admit: () => Promise<void>,
+  beforeLargeContent: () => Promise<void>,
 ): Pick<FileAnswer, 'mediaType' | 'stream' | 'length'> {
   const head = `${JSON.stringify(before).slice(0, -1)},"content":"`;
   const rest = JSON.stringify(after).slice(1);
@@ -19,7 +19,7 @@ export function contentInJson(
   if (blob.small !== null) return { mediaType, stream: Buffer.from(`${head}${blob.small.toString('base64')}${tail}`) };
   const length = Buffer.byteLength(head) + 4 * Math.ceil(blob.size / 3) + Buffer.byteLength(tail);
   const open: OpenRange = async (_range, gone) => {
-    await admit();
+    await beforeLargeContent();
     return Readable.from(encodeBase64Between(head, await blob.open(null, gone), tail), { objectMode: false });
   };
   return { mediaType, length, stream: open };

@@ -10,7 +10,7 @@ const WINDOW_SECONDS = 60;
 
 /** Rate limits of costly reads, counted by each process. Source: reference repositories 3.2, 3.4. */
 @Injectable()
-export class FileLimits {
+export class FileRateLimits {
   private readonly largeFiles: RateLimiterMemory;
   private readonly archives: RateLimiterMemory;
 
@@ -57,6 +57,6 @@ export class FileLimits {
 }
 
 /** Returns the caller whose archives are counted. Processes of the previous release name none. */
-export function parseCaller(caller: unknown): string {
+export function parseArchiveCaller(caller: unknown): string {
   return typeof caller === 'string' ? caller : '';
 }

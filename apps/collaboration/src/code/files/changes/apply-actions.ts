@@ -1,7 +1,7 @@
-import { GitError, isWritablePath, TreeEditor, writeBlobs } from '@rookery/git';
+import { GitError, isWritableTreePath, TreeEditor, writeBlobs } from '@rookery/git';
 import type { ObjectId, Repository, TreeEntry } from '@rookery/git';
 import { Refused } from '@rookery/kernel';
-import { decodeBlobContent } from './file-action';
+import { blobContentOfAction } from './file-action';
 import type { FileAction } from './file-action';
 
 const PLAIN = '100644';
@@ -18,7 +18,7 @@ export async function applyActions(
   tree: ObjectId | null,
   actions: readonly FileAction[],
 ): Promise<ObjectId> {
-  const contents = actions.map(decodeBlobContent);
+  const contents = actions.map(blobContentOfAction);
   const written = await writeBlobs(
     view,
     contents.filter((content) => content !== null),
@@ -107,7 +107,7 @@ class TreeChanges {
 function checkWritablePath(path: string): void {
   if (path === '') throw createVerbatimRefusal('You must provide a file path');
   if (path.split('/').includes('..')) throw createVerbatimRefusal('Path cannot include directory traversal');
-  if (!isWritablePath(path)) throw createVerbatimRefusal(`invalid path: '${path}'`);
+  if (!isWritableTreePath(path)) throw createVerbatimRefusal(`invalid path: '${path}'`);
 }
 
 /** Returns the new mode of a file. Links and other modes stay as they are. */

@@ -8,7 +8,7 @@ const BASE64 = /^[A-Za-z0-9+/]*={0,2}$/;
  * Refuses content that is not in the encoding that the field `encoding` names. That field must be declared before.
  * Source: reference repositories 3.6.
  */
-export function IsInEncoding(): PropertyDecorator {
+export function MatchesEncodingField(): PropertyDecorator {
   const validate = (value: unknown, o?: { readonly object: object }): boolean => {
     const { encoding } = (o?.object ?? {}) as { readonly encoding?: ContentEncoding };
     return encoding !== 'base64' || typeof value !== 'string' || isBase64(value);
@@ -16,7 +16,7 @@ export function IsInEncoding(): PropertyDecorator {
   return ValidateBy({ name: 'isInEncoding', validator: { validate } }, { message: '$property is invalid' });
 }
 
-/** Returns the bytes of a content that `IsInEncoding` has accepted. */
+/** Returns the bytes of a content that `MatchesEncodingField` has accepted. */
 export function decodeContent(content: string, encoding: ContentEncoding): Buffer {
   return Buffer.from(content, encoding === 'base64' ? 'base64' : 'utf8');
 }

@@ -1,6 +1,6 @@
-import { Exclusive, Flag, IdOrPath, ListOfHashes, OneOf, Text } from '@rookery/api-v4';
+import { AtMostOneOf, Flag, IdOrPath, ListOfHashes, OneOf, Text } from '@rookery/api-v4';
 import { ValidateBy } from 'class-validator';
-import { IsInEncoding } from './base64-content';
+import { MatchesEncodingField } from './base64-content';
 import type { ContentEncoding } from './base64-content';
 
 /** Parameters that an action needs beyond its path. */
@@ -18,14 +18,14 @@ export class ApplyCommitAction {
   @Text({ about: 'Path of the file.' }) file_path: string;
   @Text({ optional: true, about: 'Path of the file before a `move`.' }) previous_path?: string;
   @OneOf(['text', 'base64'], { default: 'text', about: 'Encoding of the content.' }) encoding: ContentEncoding;
-  @IsInEncoding()
+  @MatchesEncodingField()
   @Text({ optional: true, about: 'Content of the file. A `move` without it keeps the bytes.' })
   content?: string;
   @Text({ optional: true, about: 'Last commit of the file that the caller knows.' }) last_commit_id?: string;
   @Flag({ optional: true, about: 'Whether the file is executable, for `chmod`.' }) execute_filemode?: boolean;
 }
 
-@Exclusive('start_branch', 'start_sha')
+@AtMostOneOf('start_branch', 'start_sha')
 export class CreateCommit {
   @Text({ blank: 'refused', about: 'Branch that gets the commit.' }) branch: string;
   @Text({ about: 'Message of the commit.' }) commit_message: string;

@@ -32,7 +32,7 @@ export interface CommitRequest {
 }
 
 /** Bytes of an action that are written as a blob; null if it has none. */
-export function decodeBlobContent(action: FileAction): Buffer | null {
+export function blobContentOfAction(action: FileAction): Buffer | null {
   return 'content' in action ? (action.content ?? null) : null;
 }
 

@@ -1,5 +1,5 @@
 import { Controller } from '@nestjs/common';
-import { Endpoint, json, none } from '@rookery/api-v4';
+import { Endpoint, json, noContent } from '@rookery/api-v4';
 import type { Call, ProjectScope } from '@rookery/api-v4';
 import type { SignedInViewer } from '@rookery/kernel';
 import { addsCommitsOf } from '../../repositories/code.permission';
@@ -52,7 +52,7 @@ export class FileChangesController {
     return this.commitFileAction({ params, ...call }, { kind: 'update', path, content, isExecutable, lastCommitId });
   }
 
-  @Endpoint('DELETE', FILE, { ...writes, about: 'Removes a file.', params: RemoveFile, answers: none() })
+  @Endpoint('DELETE', FILE, { ...writes, about: 'Removes a file.', params: RemoveFile, answers: noContent() })
   async remove({ params, ...call }: WriteCall<RemoveFile>): Promise<void> {
     const { file_path: path, last_commit_id: lastCommitId } = params;
     await this.commitFileAction({ params, ...call }, { kind: 'delete', path, lastCommitId });

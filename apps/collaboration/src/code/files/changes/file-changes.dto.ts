@@ -1,6 +1,6 @@
 import { Flag, OneOf, Text } from '@rookery/api-v4';
 import { IsFilePath } from '../contents/is-file-path';
-import { IsInEncoding } from './base64-content';
+import { MatchesEncodingField } from './base64-content';
 import type { ContentEncoding } from './base64-content';
 
 /** Largest body of requests that change files. Units: bytes. Source: reference repositories 3.6. */
@@ -19,7 +19,7 @@ class FileChange {
 
 export class CreateFile extends FileChange {
   @OneOf(['text', 'base64'], { default: 'text', about: 'Encoding of the content.' }) encoding: ContentEncoding;
-  @IsInEncoding()
+  @MatchesEncodingField()
   @Text({ about: 'Content of the file.' })
   content: string;
   @Flag({ optional: true, about: 'Whether the file is executable.' }) execute_filemode?: boolean;

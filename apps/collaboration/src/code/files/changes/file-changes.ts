@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import type { ProjectScope } from '@rookery/api-v4';
-import { parseCommit, readCommits, readLineCounts, readObject, writeCommit } from '@rookery/git';
+import { parseCommit, readCommits, readCommitLineCounts, readObject, writeCommit } from '@rookery/git';
 import type { Commit, LineCounts, ObjectId, RefUpdate, Repository } from '@rookery/git';
 import { Forbidden, Refused } from '@rookery/kernel';
 import type { RookeryError, SignedInViewer } from '@rookery/kernel';
@@ -96,7 +96,7 @@ export class FileChanges {
         throw isOfBranch ? refusals.protectedBranch() : new Refused(outcome.refusal, { verbatim: true });
       }
       const [commit] = await readCommits(repository, written);
-      const stats = hasStats ? ((await readLineCounts(repository, written)).get(commit!.id) ?? NO_LINES) : null;
+      const stats = hasStats ? ((await readCommitLineCounts(repository, written)).get(commit!.id) ?? NO_LINES) : null;
       return { commit: commit!, stats };
     });
   }

@@ -2,7 +2,7 @@ import {
   fetchCommit,
   isObjectId,
   isRefName,
-  isShortRefName,
+  isValidBranchOrTagName,
   listRefs,
   NO_OBJECT,
   readRef,
@@ -44,7 +44,7 @@ export async function findStart(
     throw createVerbatimRefusal(
       `A branch called '${branch}' already exists. Switch to that branch in order to make changes`,
     );
-  if ((isOther || isEmpty) && !isShortRefName(branch))
+  if ((isOther || isEmpty) && !isValidBranchOrTagName(branch))
     throw createVerbatimRefusal(
       `Something went wrong when we tried to create '${branch}' for you: Branch name is invalid`,
     );

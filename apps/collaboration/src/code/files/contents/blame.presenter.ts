@@ -1,7 +1,7 @@
 import { Readable } from 'node:stream';
 import type { FileAnswer } from '@rookery/api-v4';
 import type { Repository } from '@rookery/git';
-import { zonedTime } from '../../repositories/commit-times';
+import { formatCommitTimeZoned } from '../../repositories/commit-times';
 import { convertGitFailures } from '../../repositories/git-failures';
 import { readBlamedLines } from './blamed-lines';
 import type { BlamedLines } from './blamed-lines';
@@ -59,10 +59,10 @@ function toBlameJson({ commit: { id, parents, message, author, committer }, line
     id,
     parent_ids: parents,
     message,
-    authored_date: zonedTime(author),
+    authored_date: formatCommitTimeZoned(author),
     author_name: author.name,
     author_email: author.email,
-    committed_date: zonedTime(committer),
+    committed_date: formatCommitTimeZoned(committer),
     committer_name: committer.name,
     committer_email: committer.email,
   };

@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { hasPathForm, lastCommitOf, objectInfo, readEntry, resolveCommit } from '@rookery/git';
+import { isTreePath, lastCommitOf, objectInfo, readEntry, resolveCommit } from '@rookery/git';
 import type { ObjectId, Repository } from '@rookery/git';
 import { NotFound } from '@rookery/kernel';
 import { LRUCache } from 'lru-cache';
@@ -35,7 +35,7 @@ export class FileFinder {
   ): Promise<FileAtRef> {
     const commit = await resolveCommit(repository, ref);
     if (commit === null) throw new NotFound('Commit');
-    const entry = hasPathForm(path) ? await readEntry(repository, commit, path) : null;
+    const entry = isTreePath(path) ? await readEntry(repository, commit, path) : null;
     const info = entry?.type === 'blob' ? await objectInfo(repository, { rev: entry.id }) : null;
     if (entry === null || info === null) throw new NotFound('File');
     const [blob, lastCommit] = await Promise.all([
@@ -52,7 +52,7 @@ export class FileFinder {
 
   /** Returns the newest commit up to `commit` that changed a path, null if there is none or the path is none. */
   async lastChangeOf(repository: Repository, commit: ObjectId, path: string): Promise<ObjectId | null> {
-    if (!hasPathForm(path)) return null;
+    if (!isTreePath(path)) return null;
     const key = `${commit} ${path}`;
     const known = this.lastCommits.get(key);
     if (known) return known;

@@ -1,11 +1,11 @@
 import { Controller } from '@nestjs/common';
-import { Endpoint, streamed, streamedJson } from '@rookery/api-v4';
+import { Endpoint, streamedFile, streamedJson } from '@rookery/api-v4';
 import type { Call, FileAnswer, ProjectScope } from '@rookery/api-v4';
 import { InvalidParameters, Refused } from '@rookery/kernel';
 import { readsFilesOf } from '../../repositories/code.permission';
 import { ProjectRepositories } from '../../repositories/project-repositories';
-import { contentInJson } from '../blobs/content-in-json.presenter';
-import { FileLimits, LARGE_FILE_BYTES } from '../blobs/file-limits';
+import { renderBlobContentJson } from '../blobs/content-in-json.presenter';
+import { FileRateLimits, LARGE_FILE_BYTES } from '../blobs/file-limits';
 import { rawFile } from '../blobs/raw-file.presenter';
 import { blamedFile, BLAME_SCHEMA } from './blame.presenter';
 import { FileFinder } from './file-finder';
@@ -39,7 +39,7 @@ export class FilesController {
   constructor(
     private readonly repositories: ProjectRepositories,
     private readonly files: FileFinder,
-    private readonly limits: FileLimits,
+    private readonly limits: FileRateLimits,
   ) {}
 
   @Endpoint('GET', FILE, {
@@ -55,7 +55,7 @@ export class FilesController {
     const admit = async (): Promise<void> => {
       if (file.blob.size > LARGE_FILE_BYTES) await this.limits.countLargeFile(within.id, rawPath);
     };
-    const content = contentInJson(file.blob, { before: toFileJson(file) }, admit);
+    const content = renderBlobContentJson(file.blob, { before: toFileJson(file) }, admit);
     return { ...content, headers: fileHeaders(file) };
   }
 
@@ -63,7 +63,7 @@ export class FilesController {
     ...reads,
     about: 'Downloads a file.',
     params: ShowRawFile,
-    answers: streamed('application/octet-stream', { 'text/plain': {} }),
+    answers: streamedFile('application/octet-stream', { 'text/plain': {} }),
     fails: [404],
   })
   async download({ within, params }: Call<ShowRawFile, ProjectScope>): Promise<FileAnswer> {

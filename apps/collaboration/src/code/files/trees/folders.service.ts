@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { findTree, hasPathForm, listSortedTree, readSortedTree, resolveCommit } from '@rookery/git';
+import { findTree, isTreePath, readSortedTreeRecursively, readSortedTree, resolveCommit } from '@rookery/git';
 import type { ObjectId, Repository, SortedTree, TreeEntry } from '@rookery/git';
 import { NotFound } from '@rookery/kernel';
 import { LRUCache } from 'lru-cache';
@@ -64,7 +64,7 @@ export class FoldersService {
       const commit = await resolveCommit(repository, ref === '' ? 'HEAD' : ref);
       if (commit === null) throw new NotFound('Tree');
       const plain = path.replace(/\/$/, '');
-      const tree = plain === '' || hasPathForm(plain) ? await findTree(repository, commit, plain) : null;
+      const tree = plain === '' || isTreePath(plain) ? await findTree(repository, commit, plain) : null;
       const listing =
         tree && (await (recursive ? this.readWholeTree(repository, tree) : readSortedTree(repository, tree)));
       if (listing === null) throw new NotFound('invalid revision or path');
@@ -75,7 +75,7 @@ export class FoldersService {
   private async readWholeTree(repository: Repository, tree: ObjectId): Promise<SortedTree> {
     const known = this.kept.get(tree);
     if (known) return known;
-    const listing = await listSortedTree(repository, tree);
+    const listing = await readSortedTreeRecursively(repository, tree);
     this.kept.set(tree, listing);
     return listing;
   }

@@ -1,6 +1,6 @@
 import { bool, nested, presenter, text } from '@rookery/api-v4';
 import { commitPresenter } from '../../commits/commit.presenter';
-import { pathOfRef } from '../listing/ref-url';
+import { encodeRefForUrlPath } from '../listing/ref-url';
 import type { BranchRow } from './branches';
 
 /** Source: reference repositories 5.1. */
@@ -17,5 +17,8 @@ export const branchPresenter = presenter<BranchRow>('Branch').fields({
   developers_can_merge: [bool, (branch) => branch.canDevelopersMerge, { about: 'A rule lets developers merge here.' }],
   can_push: [bool, (branch) => branch.canPush, { about: 'The caller may push to the branch.' }],
   default: [bool, (branch) => branch.isDefault, { about: 'It is the default branch of the repository.' }],
-  web_url: [text, ({ projectPath, name }, _, { links }) => links.webUrl(`${projectPath}/-/tree/${pathOfRef(name)}`)],
+  web_url: [
+    text,
+    ({ projectPath, name }, _, { links }) => links.webUrl(`${projectPath}/-/tree/${encodeRefForUrlPath(name)}`),
+  ],
 });

@@ -5,9 +5,9 @@ import {
   checkUnmodifiedSince,
   created,
   Endpoint,
-  none,
+  noContent,
   one,
-  orNone,
+  orNoContent,
   page,
 } from '@rookery/api-v4';
 import type { Call, NoParams, ProjectScope } from '@rookery/api-v4';
@@ -50,7 +50,7 @@ export class BranchesController {
     ...reads,
     about: 'One branch. `HEAD` answers 204 if it exists.',
     params: IdentifyBranch,
-    answers: orNone(one(branchPresenter)),
+    answers: orNoContent(one(branchPresenter)),
     fails: [404],
   })
   async show({
@@ -77,7 +77,7 @@ export class BranchesController {
     ...writes,
     about: 'Deletes a branch.',
     params: IdentifyBranch,
-    answers: none(),
+    answers: noContent(),
     fails: [404, 412],
   })
   async remove(call: Call<IdentifyBranch, ProjectScope, SignedInViewer>): Promise<void> {

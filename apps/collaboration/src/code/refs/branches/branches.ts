@@ -10,7 +10,7 @@ import { ProjectRepositories } from '../../repositories/project-repositories';
 import { readPeeledCommits } from '../listing/ref-commits';
 import { refPage } from '../listing/ref-page';
 import type { ListedRef, RefPage } from '../listing/ref-page';
-import { regexFilter, searchFilter, withExactFirst } from '../listing/ref-search';
+import { createRefRegexFilter, createRefSearchFilter, moveExactRefMatchFirst } from '../listing/ref-search';
 
 export const BRANCHES = 'refs/heads/';
 
@@ -72,8 +72,8 @@ export class Branches {
       nameOrder: query.sort === 'name_asc' ? ('asc' as const) : null,
     };
     const filters = [
-      ...(query.search ? [searchFilter(query.search)] : []),
-      ...(query.regex ? [regexFilter(query.regex)] : []),
+      ...(query.search ? [createRefSearchFilter(query.search)] : []),
+      ...(query.regex ? [createRefRegexFilter(query.regex)] : []),
     ];
     return this.repositories.useRepository(reader.project, async (repository) => {
       const [refs, head] = await Promise.all([
@@ -82,7 +82,7 @@ export class Branches {
       ]);
       const defaultBranch = { name: head, tip: refs.find(({ name }) => name === head)?.id ?? null };
       const found = refs.map(toListedRef).filter(({ shortName }) => filters.every((fits) => fits(shortName)));
-      const ordered = query.search && !isKeyset ? withExactFirst(found, query.search) : found;
+      const ordered = query.search && !isKeyset ? moveExactRefMatchFirst(found, query.search) : found;
       return refPage(ordered, position, (shown) => this.loadBranchRows(repository, reader, shown, defaultBranch));
     });
   }

@@ -1,5 +1,5 @@
 import { Refused } from '@rookery/kernel';
-import { regexFilter, searchFilter, withExactFirst } from './ref-search';
+import { createRefRegexFilter, createRefSearchFilter, moveExactRefMatchFirst } from './ref-search';
 
 const NAMES = ['main', 'feature/x', 'Feature/main-2', 'fix-main', 'v1.0', 'a*b', 'main$'];
 
@@ -16,7 +16,7 @@ it.each([
   ['^', NAMES],
   ['.', ['v1.0']],
 ])('searches %j', (search, found) => {
-  expect(NAMES.filter(searchFilter(search))).toEqual(found);
+  expect(NAMES.filter(createRefSearchFilter(search))).toEqual(found);
 });
 
 it.each([
@@ -25,22 +25,22 @@ it.each([
   ['[0-9]$', ['Feature/main-2', 'v1.0']],
   ['^(main|v\\d+\\.\\d+)$', ['main', 'v1.0']],
 ])('selects names by the expression %j', (regex, found) => {
-  expect(NAMES.filter(regexFilter(regex))).toEqual(found);
+  expect(NAMES.filter(createRefRegexFilter(regex))).toEqual(found);
 });
 
 it.each(['(', '[', '(?=x)', 'a{1001}', '\\1', '((a{100}){100}){100}'])('refuses the expression %j', (regex) => {
-  expect(() => regexFilter(regex)).toThrow(new Refused('Regex is invalid', { verbatim: true }));
+  expect(() => createRefRegexFilter(regex)).toThrow(new Refused('Regex is invalid', { verbatim: true }));
 });
 
 it('takes linear time on hostile expressions', () => {
   const started = process.cpuUsage();
-  expect(regexFilter('(a*)*(a*)*(a*)*b')('a'.repeat(20_000))).toBe(false);
+  expect(createRefRegexFilter('(a*)*(a*)*(a*)*b')('a'.repeat(20_000))).toBe(false);
   // Units: microseconds. Backtracking would not end within the test.
   expect(process.cpuUsage(started).user).toBeLessThan(10_000_000);
 });
 
 it('moves an exact hit to the front', () => {
   const refs = ['a-main', 'Main', 'main-b'].map((shortName) => ({ shortName }));
-  expect(withExactFirst(refs, 'main').map(({ shortName }) => shortName)).toEqual(['Main', 'a-main', 'main-b']);
-  expect(withExactFirst(refs, 'none')).toEqual(refs);
+  expect(moveExactRefMatchFirst(refs, 'main').map(({ shortName }) => shortName)).toEqual(['Main', 'a-main', 'main-b']);
+  expect(moveExactRefMatchFirst(refs, 'none')).toEqual(refs);
 });

@@ -9,7 +9,7 @@ export type NameFilter = (name: string) => boolean;
  * the name itself, otherwise names that contain it. `*` stands for any run of characters. The case is ignored.
  * Source: reference repositories 5.1.
  */
-export function searchFilter(search: string): NameFilter {
+export function createRefSearchFilter(search: string): NameFilter {
   const isStart = search.startsWith('^');
   const isEnd = search.endsWith('$');
   const text = search.slice(isStart ? 1 : 0, isEnd ? -1 : undefined).toLowerCase();
@@ -21,7 +21,7 @@ export function searchFilter(search: string): NameFilter {
  * Returns the filter of a regular expression in the syntax of RE2, whose time is linear for any expression.
  * Errors: Refused for an expression that is malformed or too large. Source: reference repositories 5.1.
  */
-export function regexFilter(regex: string): NameFilter {
+export function createRefRegexFilter(regex: string): NameFilter {
   const compiled = compilePattern(regex);
   return (name) => compiled.matcher(name).find();
 }
@@ -35,7 +35,10 @@ function compilePattern(regex: string): RE2JS {
 }
 
 /** Moves the ref whose name is the searched text to the front. */
-export function withExactFirst<T extends { readonly shortName: string }>(refs: readonly T[], search: string): T[] {
+export function moveExactRefMatchFirst<T extends { readonly shortName: string }>(
+  refs: readonly T[],
+  search: string,
+): T[] {
   const isExact = ({ shortName }: T): boolean => shortName.toLowerCase() === search.toLowerCase();
   const index = refs.findIndex(isExact);
   return index <= 0 ? [...refs] : [refs[index]!, ...refs.slice(0, index), ...refs.slice(index + 1)];

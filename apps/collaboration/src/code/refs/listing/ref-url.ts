@@ -1,4 +1,4 @@
 /** Encodes the short name of a ref for the path of a URL. Slashes remain. */
-export function pathOfRef(name: string): string {
+export function encodeRefForUrlPath(name: string): string {
   return name.split('/').map(encodeURIComponent).join('/');
 }

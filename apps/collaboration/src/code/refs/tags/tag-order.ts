@@ -8,7 +8,7 @@ const SHORT_VERSION = /^v?\d+(?:\.\d+)?$/i;
  * Orders tags by semantic version, whether or not it begins with `v`. Tags without a version are last in both
  * directions, by name. Source: reference repositories 5.2.
  */
-export function byVersion(refs: readonly ListedRef[], sort: 'asc' | 'desc'): ListedRef[] {
+export function sortTagsByVersion(refs: readonly ListedRef[], sort: 'asc' | 'desc'): ListedRef[] {
   const versions = new Map(refs.map((ref) => [ref, parseVersion(ref.shortName)]));
   const sign = sort === 'asc' ? 1 : -1;
   return [...refs].sort((a, b) => {

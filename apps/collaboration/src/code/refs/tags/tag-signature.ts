@@ -9,7 +9,7 @@ const BEGINNINGS: readonly (readonly [string, SignatureType])[] = [
 ];
 
 /** Returns the form of the signature at the end of the message of a tag, null for a tag without one. */
-export function detectSignatureType(message: string): SignatureType | null {
+export function detectTagSignatureType(message: string): SignatureType | null {
   const lines = new Set(message.split('\n'));
   return BEGINNINGS.find(([beginning]) => lines.has(beginning))?.[1] ?? null;
 }

@@ -1,7 +1,7 @@
 import { bool, choice, nested, nullable, object, presenter, text } from '@rookery/api-v4';
 import type { FieldType } from '@rookery/api-v4';
 import { commitPresenter } from '../../commits/commit.presenter';
-import { zonedTime } from '../../repositories/commit-times';
+import { formatCommitTimeZoned } from '../../repositories/commit-times';
 import type { SignatureType } from './tag-signature';
 import type { TagRow } from './tags';
 
@@ -35,7 +35,7 @@ export const tagPresenter = presenter<TagRow>('Tag').fields({
   protected: [bool, (tag) => tag.isProtected, { about: 'A rule protects the tag.' }],
   created_at: [
     nullable(zoned),
-    ({ annotation }) => annotation?.tagger && zonedTime(annotation.tagger),
+    ({ annotation }) => annotation?.tagger && formatCommitTimeZoned(annotation.tagger),
     { about: 'Time of the annotation; null for a lightweight tag.' },
   ],
 });

@@ -1,5 +1,5 @@
 import { Controller } from '@nestjs/common';
-import { checkUnmodifiedSince, created, Endpoint, none, one, page } from '@rookery/api-v4';
+import { checkUnmodifiedSince, created, Endpoint, noContent, one, page } from '@rookery/api-v4';
 import type { Call, ProjectScope } from '@rookery/api-v4';
 import type { SignedInViewer } from '@rookery/kernel';
 import { readsFilesOf, writesCodeOf } from '../../repositories/code.permission';
@@ -71,7 +71,7 @@ export class TagsController {
     ...writes,
     about: 'Deletes a tag.',
     params: IdentifyTag,
-    answers: none(),
+    answers: noContent(),
     fails: [404, 412],
   })
   async remove(call: Call<IdentifyTag, ProjectScope, SignedInViewer>): Promise<void> {

@@ -10,9 +10,9 @@ import { ProjectRepositories } from '../../repositories/project-repositories';
 import { readPeeledCommits } from '../listing/ref-commits';
 import { refPage } from '../listing/ref-page';
 import type { ListedRef, RefPage } from '../listing/ref-page';
-import { searchFilter, withExactFirst } from '../listing/ref-search';
-import { byVersion } from './tag-order';
-import { detectSignatureType } from './tag-signature';
+import { createRefSearchFilter, moveExactRefMatchFirst } from '../listing/ref-search';
+import { sortTagsByVersion } from './tag-order';
+import { detectTagSignatureType } from './tag-signature';
 import type { SignatureType } from './tag-signature';
 
 export const TAGS = 'refs/tags/';
@@ -73,10 +73,10 @@ export class Tags {
     const nameOrder = query.order_by === 'name' ? query.sort : null;
     return this.repositories.useRepository(reader.project, async (repository) => {
       const refs = await listRefNames(repository, { under: 'refs/tags', order: toRefOrder(query) });
-      const fits = query.search ? searchFilter(query.search) : () => true;
+      const fits = query.search ? createRefSearchFilter(query.search) : () => true;
       const found = refs.map(toListedRef).filter(({ shortName }) => fits(shortName));
-      const ordered = query.order_by === 'version' ? byVersion(found, query.sort) : found;
-      const shown = query.search && !isKeyset ? withExactFirst(ordered, query.search) : ordered;
+      const ordered = query.order_by === 'version' ? sortTagsByVersion(found, query.sort) : found;
+      const shown = query.search && !isKeyset ? moveExactRefMatchFirst(ordered, query.search) : ordered;
       const position = { page, isKeyset, token: query.page_token, nameOrder };
       return refPage(shown, position, (part) => this.loadTagRows(repository, reader, part));
     });
@@ -95,7 +95,7 @@ export class Tags {
   /** Returns the form of a tag's signature. Errors: NotFound for a tag without one. */
   async findSignatureType(reader: TagReader, name: string): Promise<SignatureType> {
     const { annotation } = await this.findTag(reader, name);
-    const type = annotation && detectSignatureType(annotation.message);
+    const type = annotation && detectTagSignatureType(annotation.message);
     if (type === null) throw new NotFound('Signature');
     return type;
   }

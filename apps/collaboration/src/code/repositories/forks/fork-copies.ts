@@ -1,11 +1,18 @@
 import { Injectable } from '@nestjs/common';
 import { Directory } from '@rookery/directory';
 import type { ProjectFacts } from '@rookery/directory';
-import { forkRepository, hashedPath, isShortRefName, readHead, readRef, Repositories } from '@rookery/git';
+import {
+  forkRepository,
+  hashedRepositoryPath,
+  isValidBranchOrTagName,
+  readHead,
+  readRef,
+  Repositories,
+} from '@rookery/git';
 import type { Repository } from '@rookery/git';
 import { Jobs } from '@rookery/jobs';
 import { statement, Work } from '@rookery/persistence';
-import { runShared } from '@rookery/platform';
+import { runWithoutDeadline } from '@rookery/platform';
 import { ProtectedBranches } from '../../protected-refs/protected-branches';
 import { measureRepository } from '../measure-repository';
 import { STORAGE } from '../repository-rows';
@@ -52,7 +59,7 @@ export class ForkCopies {
   ): Promise<Repository> {
     const before = this.running.get(projectId);
     if (before) return before;
-    const running = runShared(() => this.copyForkRepository(projectId, row, openSource)).finally(() =>
+    const running = runWithoutDeadline(() => this.copyForkRepository(projectId, row, openSource)).finally(() =>
       this.running.delete(projectId),
     );
     this.running.set(projectId, running);
@@ -64,16 +71,16 @@ export class ForkCopies {
     row: RepositoryRow,
     openSource: (source: ProjectFacts) => Promise<Repository>,
   ): Promise<Repository> {
-    const target = { storage: row.storage, path: hashedPath(projectId) };
+    const target = { storage: row.storage, path: hashedRepositoryPath(projectId) };
     const sourceId = row.copiesProjectId!;
     const source = (await this.directory.findProjects([sourceId])).get(sourceId);
     // The source may be deleted, and may be a fork that is not copied yet.
     if (source) await openSource(source);
     const [place] = await this.work.run((tx) => tx.run(selectStorages, { id: sourceId }));
-    const from = { storage: place?.storage ?? STORAGE, path: hashedPath(sourceId) };
+    const from = { storage: place?.storage ?? STORAGE, path: hashedRepositoryPath(sourceId) };
     const { copiesBranch: branch } = row;
     // Forks from before forks had repositories name an empty branch, and copy nothing.
-    const isFit = branch === null || isShortRefName(branch);
+    const isFit = branch === null || isValidBranchOrTagName(branch);
     const repository =
       isFit && (await this.repositories.exists(from))
         ? await forkRepository(this.repositories, from, target, branch === null ? {} : { branch })

@@ -5,7 +5,7 @@ import { Jobs } from '@rookery/jobs';
 import { Consume } from '@rookery/messaging';
 import type { EffectBatch } from '@rookery/messaging';
 import { measureRepository } from '../measure-repository';
-import { addRepository, newRepository } from '../repository-rows';
+import { addRepository, toNewRepositoryParams } from '../repository-rows';
 
 /** Copies the repositories of new forks soon, so that later changes and the removal of the source do not matter. */
 @Controller()
@@ -22,7 +22,10 @@ export class ForksConsumer {
     for (const { data } of events) {
       const { project_id: id, source_project_id: source, branch = null } = data;
       if (!living.has(id)) continue;
-      await tx.run(addRepository, newRepository({ id, fork: { project_id: source, network_id: source, branch } }));
+      await tx.run(
+        addRepository,
+        toNewRepositoryParams({ id, fork: { project_id: source, network_id: source, branch } }),
+      );
       // The job opens the repository, which copies it.
       await this.jobs.enqueue(tx, measureRepository, { project_id: id });
     }

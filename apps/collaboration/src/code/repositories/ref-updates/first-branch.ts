@@ -14,7 +14,7 @@ export interface DefaultBranch {
 }
 
 /** Lets `HEAD` name an existing branch, after the first push. */
-export async function settleDefaultBranch(repository: Repository): Promise<DefaultBranch> {
+export async function pointHeadToExistingBranch(repository: Repository): Promise<DefaultBranch> {
   const head = await readHead(repository);
   if ((await readRef(repository, head)) !== null) return { name: head.slice(BRANCHES.length), hasChanged: false };
   const branches = await listRefs(repository, { under: ['refs/heads'], order: 'name', max: 1000 });

@@ -20,7 +20,7 @@ function refType({ ref }: Pick<ChangedRef, 'ref'>): 'branch' | 'tag' | null {
 }
 
 /** Whether feeds show an update only as part of a bulk event. */
-export function isBulk(update: ChangedRef, among: readonly ChangedRef[]): boolean {
+export function isPartOfBulkPush(update: ChangedRef, among: readonly ChangedRef[]): boolean {
   const isSame = (other: ChangedRef): boolean =>
     refType(other) === refType(update) && derivePushAction(other) === derivePushAction(update);
   return among.filter(isSame).length > MAX_SINGLE_REFS;

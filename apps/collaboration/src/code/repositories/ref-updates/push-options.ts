@@ -40,11 +40,11 @@ export const forgetRequestOptions = statement<{ id: number }, never>(
 );
 
 /** Selects the options that are stored with a push. */
-export function keptOptions(options: readonly string[]): string[] {
+export function selectStoredPushOptions(options: readonly string[]): string[] {
   return options.filter((option) => KEPT.test(option) && !option.includes('\0'));
 }
 
 /** Marks the options of a push as applied to a branch. Returns false if they are applied already. */
-export async function claimOptions(tx: Tx, id: number, ref: string): Promise<boolean> {
+export async function markPushOptionsApplied(tx: Tx, id: number, ref: string): Promise<boolean> {
   return (await tx.run(claimPushOptions, { id, ref })).length > 0;
 }

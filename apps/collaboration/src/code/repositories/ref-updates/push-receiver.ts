@@ -1,18 +1,18 @@
 import { Inject, Injectable } from '@nestjs/common';
 import type { Readable } from 'node:stream';
 import type { ProjectScope } from '@rookery/api-v4';
-import { PushHooks, receivePack, removeDeadLocks } from '@rookery/git';
+import { PushHooks, receivePack, removeStaleRefLocks } from '@rookery/git';
 import type { Push, PushChecks, Repository } from '@rookery/git';
 import { Forbidden, NotFound, Unauthorized, Unavailable } from '@rookery/kernel';
 import type { SignedInViewer } from '@rookery/kernel';
 import { LOGGER } from '@rookery/platform';
 import type { Logger } from '@rookery/platform';
-import { keptOptions } from './push-options';
+import { selectStoredPushOptions } from './push-options';
 import { PushLimits } from './push-limits';
 import { PushRules } from './push-rules';
-import { isImportedHead } from './ref-rules';
+import { isImportedMergeRequestHeadRef } from './ref-rules';
 import { RefIntents } from './ref-intents';
-import { Settlement } from './settlement';
+import { PushSettlement } from './settlement';
 
 /** A push that a client sends. */
 export interface IncomingPush {
@@ -49,7 +49,7 @@ export class PushReceiver {
     private readonly hooks: PushHooks,
     private readonly limits: PushLimits,
     private readonly intents: RefIntents,
-    private readonly settlement: Settlement,
+    private readonly settlement: PushSettlement,
     private readonly rules: PushRules,
     @Inject(LOGGER) private readonly logger: Logger,
   ) {}
@@ -102,14 +102,18 @@ export class PushReceiver {
     { updates: sent, options, storedBytes, signal }: Push,
     recorded: PushRecord,
   ): Promise<string | null> {
-    const updates = sent.filter(({ ref }) => !isImportedHead(ref));
+    const updates = sent.filter(({ ref }) => !isImportedMergeRequestHeadRef(ref));
     // git refuses to update a ref while the lock of a killed process remains.
-    await removeDeadLocks(
+    await removeStaleRefLocks(
       repository,
       updates.map(({ ref }) => ref),
     );
     if (updates.length === 0) return null;
-    const intent = { userId: viewer?.userId ?? null, source: 'git', options: keptOptions(options) } as const;
+    const intent = {
+      userId: viewer?.userId ?? null,
+      source: 'git',
+      options: selectStoredPushOptions(options),
+    } as const;
     const outcome = await this.intents.recordWithinQuota(repository, { project, bytes: storedBytes }, intent, updates);
     if ('refusal' in outcome) return outcome.refusal;
     recorded.id = outcome.id;

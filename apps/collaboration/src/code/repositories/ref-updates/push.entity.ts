@@ -1,4 +1,4 @@
-import { attachedTo } from '@rookery/persistence';
+import { declareAttachedTable } from '@rookery/persistence';
 import { Check, Column, Entity, ForeignKey, Index, PrimaryColumn, PrimaryGeneratedColumn } from 'typeorm';
 
 /** Source of ref updates. */
@@ -56,7 +56,7 @@ export class RefUpdateRow {
   @Column({ type: 'timestamptz', precision: 3, nullable: true }) optionsAppliedAt: Date | null;
 }
 
-export const attachedPushes = attachedTo({
+export const attachedPushes = declareAttachedTable({
   table: 'pushes',
   project: { column: 'project_id', because: 'a foreign key deletes pushes with the repository' },
   users: [{ column: 'user_id', onRemoval: 'ghost-or-null' }],

@@ -18,7 +18,7 @@ const NOTHING: PushedCommits = { commitCount: 0, commitTitle: null };
  * Counts the pushed commits of an update: those after the old value; for a new branch those that the default branch
  * lacks; all of them for the default branch itself. Bounds: counts stop at 10,000. Source: reference repositories 1.6.
  */
-export async function readPushedCommits(
+export async function summarizePushedCommits(
   repository: Repository,
   { ref, oldId, newId }: RefUpdate,
   defaultBranch: string | null,

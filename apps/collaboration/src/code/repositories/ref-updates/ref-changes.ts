@@ -3,12 +3,12 @@ import type { ProjectScope } from '@rookery/api-v4';
 import { inQuarantine, quarantinedBytes, updateRefs } from '@rookery/git';
 import type { ObjectWrite, RefFailure, RefUpdate, Repository } from '@rookery/git';
 import type { SignedInViewer } from '@rookery/kernel';
-import { awaitedBy, currentWaiter, LOGGER } from '@rookery/platform';
+import { runForWaiter, currentWaiter, LOGGER } from '@rookery/platform';
 import type { Logger, Waiter } from '@rookery/platform';
 import { PushLimits } from './push-limits';
 import { PushRules } from './push-rules';
 import { RefIntents } from './ref-intents';
-import { Settlement } from './settlement';
+import { PushSettlement } from './settlement';
 
 const BACKGROUND: Waiter = { kind: 'process', deadline: Infinity };
 
@@ -40,7 +40,7 @@ export type RefChangeOutcome =
 export class RefChanges {
   constructor(
     private readonly intents: RefIntents,
-    private readonly settlement: Settlement,
+    private readonly settlement: PushSettlement,
     private readonly rules: PushRules,
     private readonly limits: PushLimits,
     @Inject(LOGGER) private readonly logger: Logger,
@@ -100,7 +100,9 @@ export class RefChanges {
   ): Promise<void> {
     const { rights: _, ...waiter } = currentWaiter() ?? BACKGROUND;
     try {
-      await awaitedBy({ ...waiter, deadline: Infinity }, () => this.settlement.settlePush(repository, pushId, moved));
+      await runForWaiter({ ...waiter, deadline: Infinity }, () =>
+        this.settlement.settlePush(repository, pushId, moved),
+      );
     } catch (error) {
       this.logger.warn({ err: error, pushId }, 'a change of refs is not settled yet');
     }

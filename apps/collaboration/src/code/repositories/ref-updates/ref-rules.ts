@@ -1,4 +1,4 @@
-import { isShortRefName, NO_OBJECT } from '@rookery/git';
+import { isValidBranchOrTagName, NO_OBJECT } from '@rookery/git';
 import type { ObjectId, RefUpdate } from '@rookery/git';
 import type { BranchAccess, RefAccess } from '../../protected-refs/ref-protections';
 import type { PushSource } from './push.entity';
@@ -55,7 +55,7 @@ async function refusalOfUpdate(update: RefUpdate, facts: PushFacts): Promise<str
     return refusalOfBranchName(name, update, facts) ?? (await refusalOfProtectedBranch(name, update, facts));
   }
   if (ref.startsWith(TAGS)) return refusalOfTag(ref.slice(TAGS.length), update, facts);
-  const isAllowed = ref.startsWith(NOTES) || (facts.isImport && isImportedHead(ref));
+  const isAllowed = ref.startsWith(NOTES) || (facts.isImport && isImportedMergeRequestHeadRef(ref));
   return isAllowed ? null : `You cannot push to ${ref}.`;
 }
 
@@ -66,14 +66,14 @@ function updatesSharedBranch({ ref, oldId, newId }: RefUpdate, { access }: PushF
 }
 
 /** Whether a ref names the head of an upstream merge request. No client sees it, so its updates are not settled. */
-export function isImportedHead(ref: string): boolean {
+export function isImportedMergeRequestHeadRef(ref: string): boolean {
   return IMPORTED_HEAD.test(ref);
 }
 
 function refusalOfBranchName(name: string, { newId }: RefUpdate, { defaultBranch }: PushFacts): string | null {
   if (newId === NO_OBJECT) return name === defaultBranch ? 'The default branch of a project cannot be deleted.' : null;
   if (LIKE_AN_ID.test(name)) return 'You cannot create a branch with a 40-character hexadecimal branch name.';
-  return isShortRefName(name) ? null : 'You cannot create a branch with an invalid name.';
+  return isValidBranchOrTagName(name) ? null : 'You cannot create a branch with an invalid name.';
 }
 
 async function refusalOfProtectedBranch(name: string, update: RefUpdate, facts: PushFacts): Promise<string | null> {
@@ -123,6 +123,6 @@ function refusalOfTag(name: string, update: RefUpdate, facts: PushFacts): string
   }
   if (name === facts.defaultBranch) return 'You cannot use default branch name to create a tag';
   if (LIKE_AN_ID.test(name)) return 'You cannot create a tag with a SHA-1 or SHA-256 tag name.';
-  if (!isShortRefName(name)) return 'You cannot create a tag with a prohibited pattern.';
+  if (!isValidBranchOrTagName(name)) return 'You cannot create a tag with a prohibited pattern.';
   return mayCreate ? null : 'You are not allowed to create this tag as it is protected.';
 }

@@ -14,9 +14,9 @@ export interface RecordedUpdate {
  * `updates` are ordered from the newest to the oldest. `now` is the value of the ref, zeros if it does not exist.
  * Returns the ids of pushes whose update happened.
  */
-export function appliedPushIds(updates: readonly RecordedUpdate[], now: string): ReadonlySet<number> {
+export function appliedPushIds(updates: readonly RecordedUpdate[], currentId: string): ReadonlySet<number> {
   const happened = new Set<number>();
-  let value = now;
+  let value = currentId;
   for (const { pushId, oldId, newId, state } of updates) {
     if (state === 'refused' || (state === 'intended' && newId !== value)) continue;
     happened.add(pushId);

@@ -9,11 +9,11 @@ import { ProtectedBranches } from '../../protected-refs/protected-branches';
 import { LOGGER } from '@rookery/platform';
 import type { Logger } from '@rookery/platform';
 import { measureRepository } from '../measure-repository';
-import { settleDefaultBranch } from './first-branch';
+import { pointHeadToExistingBranch } from './first-branch';
 import type { DefaultBranch } from './first-branch';
-import { isBulk } from './push-groups';
+import { isPartOfBulkPush } from './push-groups';
 import type { PushSource, RefUpdateState } from './push.entity';
-import { readPushedCommits } from './pushed-commits';
+import { summarizePushedCommits } from './pushed-commits';
 import type { PushedCommits } from './pushed-commits';
 import { RefUpdateEffects } from './ref-update-effects';
 import type { PreparedEffect } from './ref-update-effects';
@@ -88,7 +88,7 @@ const markDefaultProtected = statement<{ projectId: number }, { project_id: numb
  * the same push has no effect. Source: ADR 0185.
  */
 @Injectable()
-export class Settlement {
+export class PushSettlement {
   constructor(
     private readonly database: Database,
     private readonly work: Work,
@@ -109,7 +109,7 @@ export class Settlement {
     const done = rows
       .filter(({ ref }) => happened.has(ref))
       .map(({ ref, old_id: oldId, new_id: newId }) => ({ ref, oldId, newId }));
-    const defaultBranch = await settleDefaultBranch(repository);
+    const defaultBranch = await pointHeadToExistingBranch(repository);
     const commits = await this.listPushedCommits(repository, done, defaultBranch.name);
     const { project_id: projectId, user_id: userId, created_at: pushedAt, source, options } = rows[0]!;
     const push = { pushId: id, projectId, userId, pushedAt, source, options };
@@ -148,7 +148,7 @@ export class Settlement {
       refs: done.map(({ ref }) => ref),
       counts: commits.map(({ commitCount }) => commitCount),
       titles: commits.map(({ commitTitle }) => commitTitle),
-      bulk: done.map((update) => isBulk(update, done)),
+      bulk: done.map((update) => isPartOfBulkPush(update, done)),
     });
     if (done.length === 0) return;
     if (push.stored_bytes > 0)
@@ -196,9 +196,9 @@ export class Settlement {
     const commits: PushedCommits[] = [];
     for (const update of done)
       commits.push(
-        isBulk(update, done)
+        isPartOfBulkPush(update, done)
           ? { commitCount: 0, commitTitle: null }
-          : await readPushedCommits(repository, update, defaultBranch),
+          : await summarizePushedCommits(repository, update, defaultBranch),
       );
     return commits;
   }

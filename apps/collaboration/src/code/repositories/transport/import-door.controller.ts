@@ -1,6 +1,6 @@
 import { Readable } from 'node:stream';
 import { Controller } from '@nestjs/common';
-import { InternalStreamed } from '@rookery/api-v4';
+import { StreamedInternalRoute } from '@rookery/api-v4';
 import type { InternalStream, InternalUpload, ProjectScope } from '@rookery/api-v4';
 import { INTERNAL_CALLERS, INTERNAL_PATHS } from '@rookery/contracts';
 import { Directory } from '@rookery/directory';
@@ -17,14 +17,14 @@ const SERVICE = 'git-receive-pack';
  * project. The push has no user, so feeds do not show it. Source: ADR 0191.
  */
 @Controller()
-export class ImportDoorController {
+export class ImportGitHttpController {
   constructor(
     private readonly directory: Directory,
     private readonly repositories: ProjectRepositories,
     private readonly pushes: PushReceiver,
   ) {}
 
-  @InternalStreamed('GET', INTERNAL_PATHS.importRefs, INTERNAL_CALLERS.importRefs)
+  @StreamedInternalRoute('GET', INTERNAL_PATHS.importRefs, INTERNAL_CALLERS.importRefs)
   async advertise({ params, query }: InternalUpload): Promise<InternalStream> {
     if (query['service'] !== SERVICE) throw new NotFound();
     const project = await this.findProject(params);
@@ -36,7 +36,7 @@ export class ImportDoorController {
     return { mediaType: `application/x-${SERVICE}-advertisement`, stream };
   }
 
-  @InternalStreamed('POST', INTERNAL_PATHS.importPush, INTERNAL_CALLERS.importPush)
+  @StreamedInternalRoute('POST', INTERNAL_PATHS.importPush, INTERNAL_CALLERS.importPush)
   async receive({ params, input }: InternalUpload): Promise<InternalStream> {
     const project = await this.findProject(params);
     const repository = await convertGitFailures(() => this.repositories.openRepository(project));

@@ -1,20 +1,20 @@
 import { Controller } from '@nestjs/common';
-import { empty, Endpoint, projectByAnyPath, streamedBody } from '@rookery/api-v4';
+import { emptyOk, Endpoint, projectByPresentOrFormerPath, streamedBody } from '@rookery/api-v4';
 import { NotImplemented } from '@rookery/kernel';
-import { usesGit } from '../git-access.permission';
-import { invisibleAs } from './invisible-as';
+import { mayUseGitService } from '../git-access.permission';
+import { createInvisibleProjectError } from './invisible-as';
 import { IdentifyRepository } from './smart-http.dto';
 
 const common = {
-  within: projectByAnyPath('full_path'),
+  within: projectByPresentOrFormerPath('full_path'),
   tokenScopes: 'any',
   failsAs: 'lfs',
   fails: [501],
   source: 'reference repositories 1.7',
-  refusals: { parentAs: invisibleAs },
-  may: usesGit('git-upload-pack'),
+  refusals: { parentAs: createInvisibleProjectError },
+  may: mayUseGitService('git-upload-pack'),
   params: IdentifyRepository,
-  answers: empty(),
+  answers: emptyOk(),
 } as const;
 const body = streamedBody({ maxBytes: 1024 * 1024, digests: 'none' });
 

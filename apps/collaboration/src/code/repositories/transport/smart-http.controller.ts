@@ -1,16 +1,16 @@
 import { Readable } from 'node:stream';
 import { Controller } from '@nestjs/common';
-import { Endpoint, file, projectByAnyPath, streamedBody } from '@rookery/api-v4';
+import { Endpoint, file, projectByPresentOrFormerPath, streamedBody } from '@rookery/api-v4';
 import type { Call, FileAnswer, ProjectScope, StreamedCall } from '@rookery/api-v4';
 import { openAdvertisement, TRANSPORT_WAIT_MS, uploadPack } from '@rookery/git';
 import type { PackService, RunningGit } from '@rookery/git';
 import { Forbidden, isSignedIn, Unauthorized } from '@rookery/kernel';
 import { currentWaiter, Links } from '@rookery/platform';
-import { usesGit, usesNamedGit } from '../git-access.permission';
+import { mayUseGitService, usesNamedGit } from '../git-access.permission';
 import { ProjectRepositories } from '../project-repositories';
 import { PushReceiver } from '../ref-updates/push-receiver';
 import { convertGitFailures } from '../git-failures';
-import { invisibleAs } from './invisible-as';
+import { createInvisibleProjectError } from './invisible-as';
 import { moveNotice } from './moved-project';
 import { IdentifyRepository, ListAdvertisedRefs } from './smart-http.dto';
 
@@ -20,11 +20,11 @@ const MAX_NEGOTIATION = 10 * 1024 * 1024;
 const MAX_PUSH = 2 ** 40;
 
 const common = {
-  within: projectByAnyPath('full_path'),
+  within: projectByPresentOrFormerPath('full_path'),
   tokenScopes: 'any',
   failsAs: 'text',
   source: 'reference repositories 1.1',
-  refusals: { parentAs: invisibleAs },
+  refusals: { parentAs: createInvisibleProjectError },
   deadlineMs: TRANSPORT_WAIT_MS,
 } as const;
 
@@ -60,7 +60,7 @@ export class SmartHttpController {
   @Endpoint('POST', '//*full_path.git/git-upload-pack', {
     ...common,
     about: 'Serves one request of a fetch or clone.',
-    may: usesGit('git-upload-pack'),
+    may: mayUseGitService('git-upload-pack'),
     params: IdentifyRepository,
     body: streamedBody({
       maxBytes: MAX_NEGOTIATION,
@@ -83,7 +83,7 @@ export class SmartHttpController {
   @Endpoint('POST', '//*full_path.git/git-receive-pack', {
     ...common,
     about: 'Receives a push.',
-    may: usesGit('git-receive-pack'),
+    may: mayUseGitService('git-receive-pack'),
     params: IdentifyRepository,
     body: streamedBody({
       maxBytes: MAX_PUSH,

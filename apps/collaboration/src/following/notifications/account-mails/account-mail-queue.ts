@@ -7,7 +7,7 @@ import { MAIL_IDENTITY, deriveMessageId } from '../mailer/mail-identity';
 import type { MailIdentity } from '../mailer/mail-identity';
 import { retryOutcome } from '../mailer/mail-source';
 import type { DueMail, MailOutcome, MailSource, QueueLength } from '../mailer/mail-source';
-import { MailTable, withSpans } from '../mailer/mail-table';
+import { MailTable, withMailTraceparents } from '../mailer/mail-table';
 import { mailerSettings } from '../mailer/mailer.config';
 import type { MailerSettings } from '../mailer/mailer.config';
 import type { AccountMail } from './account-mail.entity';
@@ -69,7 +69,7 @@ export class AccountMailQueue implements MailSource {
       gone.map(({ job }) => job.id),
     );
     const mails = answered.flatMap(({ job, facts }) => (facts ? [this.createDueMail(job, facts)] : []));
-    return { count: count + swept, mails: withSpans(mails, taken) };
+    return { count: count + swept, mails: withMailTraceparents(mails, taken) };
   }
 
   isDue(): Promise<boolean> {

@@ -10,7 +10,7 @@ import {
 import type { AccountMailTemplate } from '@rookery/contracts';
 import { Consume } from '@rookery/messaging';
 import type { Delivered, EffectBatch } from '@rookery/messaging';
-import { QueueAccountMails } from './queue-account-mails';
+import { AccountMailEnqueuer } from './queue-account-mails';
 import type { AccountNotice } from './queue-account-mails';
 
 /**
@@ -19,7 +19,7 @@ import type { AccountNotice } from './queue-account-mails';
  */
 @Controller()
 export class AccountMailsConsumer {
-  constructor(private readonly mails: QueueAccountMails) {}
+  constructor(private readonly mails: AccountMailEnqueuer) {}
 
   @Consume(emailConfirmationRequested, { effect: 'queue-account-mails' })
   confirmationRequested({ tx, events }: EffectBatch<typeof emailConfirmationRequested>): Promise<void> {

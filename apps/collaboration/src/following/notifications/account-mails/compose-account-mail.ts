@@ -5,7 +5,7 @@ import type { LeftOutSnippet } from './account-mail.entity';
 import { extractHost } from '../mailer/mail-identity';
 import type { MailIdentity } from '../mailer/mail-identity';
 import { mailMessage, subjectLine } from '../mailer/mail-message';
-import { oneLine } from '../mailer/mail-text';
+import { toCleanMailLine } from '../mailer/mail-text';
 
 /** Content of an e-mail. */
 interface AccountMailContent {
@@ -35,7 +35,7 @@ const ACCOUNT_MAIL_CONTENTS: Readonly<
   email_added: ({ added }, host) => ({
     subject: 'An e-mail address was added to your account',
     paragraphs: [
-      `The address ${oneLine(added ?? '', 255)} was added to your account at ${host}.`,
+      `The address ${toCleanMailLine(added ?? '', 255)} was added to your account at ${host}.`,
       'If you did not expect that, remove the address, and ask your administrator to look at your account.',
     ],
   }),
@@ -73,7 +73,7 @@ const ACCOUNT_MAIL_CONTENTS: Readonly<
     subject: 'Some gists were not imported',
     paragraphs: [
       'These gists could not be imported as snippets of yours:',
-      ...leftOut.map(({ name, reason }) => `${oneLine(name, 255)}: ${oneLine(reason, 255)}`),
+      ...leftOut.map(({ name, reason }) => `${toCleanMailLine(name, 255)}: ${toCleanMailLine(reason, 255)}`),
     ],
   }),
 };
@@ -90,7 +90,7 @@ export function composeAccountMail(
 ): SendMailOptions {
   const host = extractHost(identity);
   const { subject, paragraphs, label = 'View it' } = ACCOUNT_MAIL_CONTENTS[template](facts, host);
-  const title = subjectLine(subject, oneLine(identity.subjectSuffix));
+  const title = subjectLine(subject, toCleanMailLine(identity.subjectSuffix));
   const isConfirmation = template === 'email_confirmation';
   const because = isConfirmation ? 'an account names this address' : `you have an account at ${host}`;
   const footer = `You get this e-mail because ${because}.`;
@@ -114,8 +114,8 @@ export function composeAccountMail(
 }
 
 function describeToken({ token }: AccountMailContentFacts): string {
-  const of = token?.of ? ` of the ${token.of.kind} ${oneLine(token.of.path, 255)}` : '';
-  return `"${oneLine(token?.name ?? '', 255)}"${of}`;
+  const of = token?.of ? ` of the ${token.of.kind} ${toCleanMailLine(token.of.path, 255)}` : '';
+  return `"${toCleanMailLine(token?.name ?? '', 255)}"${of}`;
 }
 
 /** Describes the expiry relative to the day of sending, which may be days after queueing. */

@@ -26,7 +26,7 @@ const insertAccountMails = prepareStatement(
 
 /** Queues e-mails about accounts, once for an event that is delivered twice. Source: reference work-tracking 8.6; ADR 0082. */
 @Injectable()
-export class QueueAccountMails {
+export class AccountMailEnqueuer {
   constructor(
     private readonly mailer: Mailer,
     @Inject(mailerSettings.token) private readonly settings: MailerSettings,

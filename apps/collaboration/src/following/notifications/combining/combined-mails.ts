@@ -4,13 +4,13 @@ import type { NoteableKinds } from '../../../base/noteables/noteable-kinds';
 import { SHOWN_TEXTS } from '../composing/compose-combined';
 import type { CombinedMail, MailAuthor } from '../composing/compose-combined';
 import type { MailJob } from '../composing/compose-mail';
-import { combinedTemplate } from '../composing/mail-templates';
+import { combinedMailTemplate } from '../composing/mail-templates';
 import type { Mail } from '../mail.entity';
 import type { ClaimedMail } from '../mailer/mail-table';
 import type { MailOutcome } from '../mailer/mail-source';
 import type { MailerSettings } from '../mailer/mailer.config';
-import { GATHERED_LIMIT, messageCountSql, threadKey } from '../mailer/allowances';
-import { combinedDueSql } from '../due-sql';
+import { GATHERED_LIMIT, mailMessageCountSql, threadKey } from '../mailer/allowances';
+import { selectDueCombinedMailsSql } from '../due-sql';
 
 /** A message to send: a row of the queue, or one of several notes that the row covers. */
 export type QueuedMessage = RowOf<Mail, 'id' | 'noteId'>;
@@ -53,7 +53,7 @@ const gatherThreadMails = prepareStatement(
      select free.id from mails free where free.id = any(array(
        select waiting.id from thread w cross join lateral (
          select oldest.id, sum(oldest.tells) over (order by oldest.allowed_at, oldest.id) as count from (
-           select q.id, q.allowed_at, ${messageCountSql('q')} as tells from mails q
+           select q.id, q.allowed_at, ${mailMessageCountSql('q')} as tells from mails q
            where q.recipient_id = w.recipient_id and q.noteable_id = w.noteable_id and q.noteable_type = w.noteable_type
              and q.state = 'queued' and q.claim is null and q.allowed_at is not null and q.template <> w.template
            order by q.allowed_at, q.id limit ${GATHERED_LIMIT}) oldest) waiting
@@ -101,7 +101,7 @@ export class CombinedMails {
       messages: readonly QueuedMessage[],
     ) => Promise<readonly MailJob[]>,
   ) {
-    this.due = prepareStatement('mails_gathered_due', kinds.all.map(combinedDueSql).join(' union all '));
+    this.due = prepareStatement('mails_gathered_due', kinds.all.map(selectDueCombinedMailsSql).join(' union all '));
   }
 
   /**
@@ -125,7 +125,7 @@ export class CombinedMails {
       of.map((mail) => mail.recipient_id),
       of.map((mail) => mail.noteable_type),
       of.map((mail) => mail.noteable_id),
-      of.map((mail) => combinedTemplate(this.kinds.kindOfType(mail.noteable_type!)!)),
+      of.map((mail) => combinedMailTemplate(this.kinds.kindOfType(mail.noteable_type!)!)),
       batch,
       settings.leaseMs,
       members.reduce((sum, mail) => sum + mail.tells, 0),

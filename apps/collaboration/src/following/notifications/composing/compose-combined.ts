@@ -1,15 +1,15 @@
 import { escapeHtml } from '@rookery/kernel';
 import type { SendMailOptions } from 'nodemailer';
 import type { MailIdentity } from '../mailer/mail-identity';
-import { renderHtml, manyLines, oneLine } from '../mailer/mail-text';
+import { renderMailMarkdown, toCleanMailText, toCleanMailLine } from '../mailer/mail-text';
 import {
   actorName,
-  renderMailBody,
-  composeMail,
+  renderNoteableMailBody,
+  composeNoteableMail,
   explainReason,
   toMailOptions,
-  renderMessage,
-  noteableReference,
+  renderMailLeadAndText,
+  formatNoteableReference,
 } from './compose-mail';
 import type { MailBody, MailJob } from './compose-mail';
 import { MAIL_REASONS } from './mail-templates';
@@ -48,7 +48,7 @@ export interface CombinedMail {
 export function composeCombined(gathered: CombinedMail, messageId: string, identity: MailIdentity): SendMailOptions {
   const { newest, count, authors, reasons, isWatching } = gathered;
   const last = newest.at(-1)!;
-  if (count === 1) return composeMail(last, renderMailBody(last), identity, messageId);
+  if (count === 1) return composeNoteableMail(last, renderNoteableMailBody(last), identity, messageId);
   const reason = MAIL_REASONS.find((one) => reasons.includes(one)) ?? null;
   const others = authors.length - 1;
   const sender =
@@ -68,19 +68,19 @@ export function composeCombined(gathered: CombinedMail, messageId: string, ident
 
 function composeCombinedBody({ newest, count, authors }: CombinedMail): MailBody {
   const last = newest.at(-1)!;
-  const title = oneLine(last.title);
-  const lead = `${count} messages about ${noteableReference(last)}`;
+  const title = toCleanMailLine(last.title);
+  const lead = `${count} messages about ${formatNoteableReference(last)}`;
   const named = authors.slice(0, NAMED_AUTHORS).map((author) => `${actorName(author)}: ${author.count}`);
   const unnamed = authors.length - named.length;
   const by = `By ${named.join(', ')}${unnamed > 0 ? ` and ${unnamed} more` : ''}.`;
   const order = newest.length < count ? `The newest ${newest.length}:` : 'In the order in which they came:';
   const messages = newest.map((job) => {
-    const message = renderMessage(job);
-    return { lead: message.lead, text: manyLines(shortenText(message.text)).trim() };
+    const message = renderMailLeadAndText(job);
+    return { lead: message.lead, text: toCleanMailText(shortenText(message.text)).trim() };
   });
   const texts = messages.map((one) => (one.text === '' ? one.lead : `${one.lead}:\n\n${one.text}`));
   const pieces = messages.map(
-    (one) => `<hr><p>${escapeHtml(one.lead)}</p>${one.text === '' ? '' : renderHtml(one.text)}`,
+    (one) => `<hr><p>${escapeHtml(one.lead)}</p>${one.text === '' ? '' : renderMailMarkdown(one.text)}`,
   );
   return {
     text: [`${lead}: ${title}`, `${by}\n${order}`, ...texts].join('\n\n'),

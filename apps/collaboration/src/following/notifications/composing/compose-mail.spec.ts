@@ -1,7 +1,7 @@
 import { NOTEABLE_TYPE_OF } from '@rookery/contracts';
 import { createTransport } from 'nodemailer';
-import { renderHtml, isAddress, manyLines, oneLine, TEXT_LIMIT } from '../mailer/mail-text';
-import { renderMailBody, composeMail, createMessageId } from './compose-mail';
+import { renderMailMarkdown, isEmailAddress, toCleanMailText, toCleanMailLine, TEXT_LIMIT } from '../mailer/mail-text';
+import { renderNoteableMailBody, composeNoteableMail, createMessageId } from './compose-mail';
 import type { MailJob } from './compose-mail';
 
 const kind = {
@@ -55,7 +55,7 @@ const identity = {
 };
 const transport = createTransport({ streamTransport: true, buffer: true });
 async function readHeaderNames(job: MailJob): Promise<string[]> {
-  const { message } = await transport.sendMail(composeMail(job, renderMailBody(job), identity));
+  const { message } = await transport.sendMail(composeNoteableMail(job, renderNoteableMailBody(job), identity));
   const head = (message as unknown as Buffer).toString().split('\r\n\r\n')[0]!;
   const unfolded = head.replace(/\r?\n[ \t]+/g, ' ');
   return unfolded.split(/\r|\n/).map((line) => line.slice(0, line.indexOf(':')).toLowerCase());
@@ -97,16 +97,16 @@ test.each([
   ['a@', false],
   ['a\0@b.example', false],
   [`${'a'.repeat(300)}@b.example`, false],
-])('%j is an address: %s', (text, expected) => expect(isAddress(text)).toBe(expected));
+])('%j is an address: %s', (text, expected) => expect(isEmailAddress(text)).toBe(expected));
 
-test('oneLine removes control characters, manyLines keeps line breaks', () => {
-  expect(oneLine(' a\r\n\tb\u0000 ')).toBe('a b');
-  expect(manyLines('a\r\nb\rc\u2028d\0')).toBe('a\nb\nc\nd');
-  expect(oneLine('\ud800')).toBe('');
+test('toCleanMailLine removes control characters, toCleanMailText keeps line breaks', () => {
+  expect(toCleanMailLine(' a\r\n\tb\u0000 ')).toBe('a b');
+  expect(toCleanMailText('a\r\nb\rc\u2028d\0')).toBe('a\nb\nc\nd');
+  expect(toCleanMailLine('\ud800')).toBe('');
 });
 
 test('HTML of a text is inert', () => {
-  const html = renderHtml('<script>x</script> [a](javascript:x) ![b](http://x/y.png) <img src=x onerror=y>');
+  const html = renderMailMarkdown('<script>x</script> [a](javascript:x) ![b](http://x/y.png) <img src=x onerror=y>');
   expect(html).not.toMatch(/<script|<img|href="javascript/i);
 });
 
@@ -135,12 +135,12 @@ test.each([
 ])('rendering a megabyte of %j takes linear time', (piece) => {
   const text = piece.repeat(Math.ceil(1_000_000 / piece.length));
   const started = process.cpuUsage();
-  renderMailBody({ ...job, note_body: text });
+  renderNoteableMailBody({ ...job, note_body: text });
   const { user } = process.cpuUsage(started);
   if (process.env['TEST_FIGURES']) console.log(piece, user / 1000);
   // Far more than is seen on an idle machine; a quadratic renderer takes minutes.
   expect(user / 1000).toBeLessThan(10_000);
-  expect(renderMailBody({ ...job, note_body: text }).text.length).toBeLessThan(TEXT_LIMIT + 1000);
+  expect(renderNoteableMailBody({ ...job, note_body: text }).text.length).toBeLessThan(TEXT_LIMIT + 1000);
 });
 
 it('gives two comments different Message-IDs, even if a restored database reuses an id', () => {

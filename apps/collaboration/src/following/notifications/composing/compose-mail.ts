@@ -3,12 +3,12 @@ import type { RowOf } from '@rookery/persistence';
 import type { SendMailOptions } from 'nodemailer';
 import type { NoteableKind } from '../../../base/noteables/noteable-kinds';
 import type { ReferenceFormat } from '../../../base/noteables/references.shape';
-import { unsubscribeKey, unsubscribeUrl } from '../../subscriptions/unsubscribing/unsubscribe-key';
-import { extractHost, createListId, deriveMessageId, messageIdOfNote } from '../mailer/mail-identity';
+import { createUnsubscribeLinkKey, unsubscribeUrl } from '../../subscriptions/unsubscribing/unsubscribe-key';
+import { extractHost, createListIdHeader, deriveMessageId, messageIdOfNote } from '../mailer/mail-identity';
 import type { MailIdentity } from '../mailer/mail-identity';
 import { linkHtml, urlOfPath } from '../mailer/mail-layout';
 import { mailMessage, subjectLine } from '../mailer/mail-message';
-import { renderHtml, manyLines, oneLine } from '../mailer/mail-text';
+import { renderMailMarkdown, toCleanMailText, toCleanMailLine } from '../mailer/mail-text';
 import type { Mail } from '../mail.entity';
 import { parseTemplate } from './mail-templates';
 import type { MailReason, MailTemplate } from './mail-templates';
@@ -63,28 +63,28 @@ const BECAUSE: Readonly<Record<MailReason, string>> = {
 };
 
 const LEAD: Readonly<Record<MailTemplate, (job: MailJob) => string>> = {
-  created: (job) => `${actorName(job)} created ${noteableReference(job)}`,
-  closed: (job) => `${actorName(job)} closed ${noteableReference(job)}`,
-  reopened: (job) => `${actorName(job)} reopened ${noteableReference(job)}`,
-  merged: (job) => `${actorName(job)} merged ${noteableReference(job)}`,
-  approved: (job) => `${actorName(job)} approved ${noteableReference(job)}`,
-  unapproved: (job) => `${actorName(job)} withdrew the approval of ${noteableReference(job)}`,
-  moved: (job) => `${actorName(job)} moved ${noteableReference(job)} to another project`,
-  cloned: (job) => `${actorName(job)} cloned ${noteableReference(job)}`,
+  created: (job) => `${actorName(job)} created ${formatNoteableReference(job)}`,
+  closed: (job) => `${actorName(job)} closed ${formatNoteableReference(job)}`,
+  reopened: (job) => `${actorName(job)} reopened ${formatNoteableReference(job)}`,
+  merged: (job) => `${actorName(job)} merged ${formatNoteableReference(job)}`,
+  approved: (job) => `${actorName(job)} approved ${formatNoteableReference(job)}`,
+  unapproved: (job) => `${actorName(job)} withdrew the approval of ${formatNoteableReference(job)}`,
+  moved: (job) => `${actorName(job)} moved ${formatNoteableReference(job)} to another project`,
+  cloned: (job) => `${actorName(job)} cloned ${formatNoteableReference(job)}`,
   reassigned: (job) =>
-    `${actorName(job)} changed the assignees of ${noteableReference(job)}${describePeopleChange(job)}`,
+    `${actorName(job)} changed the assignees of ${formatNoteableReference(job)}${describePeopleChange(job)}`,
   rereviewed: (job) =>
-    `${actorName(job)} changed the reviewers of ${noteableReference(job)}${describePeopleChange(job)}`,
-  relabelled: (job) => `${actorName(job)} added ${describeLabels(job)} to ${noteableReference(job)}`,
-  milestoned: (job) => `${actorName(job)} ${describeMilestoneChange(job)} of ${noteableReference(job)}`,
-  pushed: (job) => `${actorName(job)} pushed ${describeCommits(job)} to ${noteableReference(job)}`,
-  ready: (job) => `${actorName(job)} marked ${noteableReference(job)} as ready`,
-  auto_merge_set: (job) => `${actorName(job)} set ${noteableReference(job)} to be merged when all checks pass`,
-  conflicting: (job) => `${capitalize(noteableReference(job))} has conflicts and cannot be merged`,
-  threads_resolved: (job) => `${actorName(job)} resolved all threads of ${noteableReference(job)}`,
-  due: (job) => `${capitalize(noteableReference(job))} is due on ${job.due_on}`,
-  mentioned: (job) => `${actorName(job)} mentioned you in ${noteableReference(job)}`,
-  note_created: (job) => `${actorName(job)} commented on ${noteableReference(job)}`,
+    `${actorName(job)} changed the reviewers of ${formatNoteableReference(job)}${describePeopleChange(job)}`,
+  relabelled: (job) => `${actorName(job)} added ${describeLabels(job)} to ${formatNoteableReference(job)}`,
+  milestoned: (job) => `${actorName(job)} ${describeMilestoneChange(job)} of ${formatNoteableReference(job)}`,
+  pushed: (job) => `${actorName(job)} pushed ${describeCommits(job)} to ${formatNoteableReference(job)}`,
+  ready: (job) => `${actorName(job)} marked ${formatNoteableReference(job)} as ready`,
+  auto_merge_set: (job) => `${actorName(job)} set ${formatNoteableReference(job)} to be merged when all checks pass`,
+  conflicting: (job) => `${capitalize(formatNoteableReference(job))} has conflicts and cannot be merged`,
+  threads_resolved: (job) => `${actorName(job)} resolved all threads of ${formatNoteableReference(job)}`,
+  due: (job) => `${capitalize(formatNoteableReference(job))} is due on ${job.due_on}`,
+  mentioned: (job) => `${actorName(job)} mentioned you in ${formatNoteableReference(job)}`,
+  note_created: (job) => `${actorName(job)} commented on ${formatNoteableReference(job)}`,
 };
 
 /** Variable parts of an e-mail about a noteable. `because` ends the footer sentence. */
@@ -97,7 +97,7 @@ export interface Letter {
 }
 
 /** Composes an e-mail for the mail server. Source: reference work-tracking 8.5; reference reliability 2.7. */
-export function composeMail(
+export function composeNoteableMail(
   job: MailJob,
   body: MailBody,
   identity: MailIdentity,
@@ -127,12 +127,12 @@ export function toMailOptions(
   const isFirst = messageId === thread;
   const message = {
     address: about.address,
-    sender: oneLine(sender, 300),
-    replyName: oneLine(about.parent_path, 200),
+    sender: toCleanMailLine(sender, 300),
+    replyName: toCleanMailLine(about.parent_path, 200),
     subject: `${isFirst ? '' : 'Re: '}${composeSubject(about, identity)}`,
     text: `${body.text}\n\n-- \n${footer}\n${url}\nUnsubscribe from this ${word}, or see how to change your settings: ${unsubscribe}\n`,
     layout: {
-      ...{ title: oneLine(about.title), place: oneLine(about.parent_path), content: body.html },
+      ...{ title: toCleanMailLine(about.title), place: toCleanMailLine(about.parent_path), content: body.html },
       action: { label: `View the ${about.note_id === null ? word : 'comment'}`, url },
       footer: `${escapeHtml(footer)} ${linkHtml(unsubscribe, `Unsubscribe from this ${word}, or see how to change your settings`)}.`,
     },
@@ -148,21 +148,21 @@ export function explainReason(reason: MailReason | null, isWatching: boolean): s
 }
 
 /** Returns a line that describes the event, and the text of the note or noteable if it belongs to the message. */
-export function renderMessage(job: MailJob): { readonly lead: string; readonly text: string } {
+export function renderMailLeadAndText(job: MailJob): { readonly lead: string; readonly text: string } {
   const template = parseTemplate(job.kind, job.template);
   const text = job.note_id !== null ? job.note_body : showsDescription(template) ? job.description : null;
-  return { lead: oneLine(LEAD[template](job), 2000), text: text ?? '' };
+  return { lead: toCleanMailLine(LEAD[template](job), 2000), text: text ?? '' };
 }
 
 /** Renders the body, once for all recipients of an event. */
-export function renderMailBody(job: MailJob): MailBody {
-  const message = renderMessage(job);
+export function renderNoteableMailBody(job: MailJob): MailBody {
+  const message = renderMailLeadAndText(job);
   const { lead } = message;
-  const title = oneLine(job.title);
-  const text = manyLines(message.text).trim();
+  const title = toCleanMailLine(job.title);
+  const text = toCleanMailText(message.text).trim();
   return {
     text: [`${lead}: ${title}`, ...(text === '' ? [] : [text])].join('\n\n'),
-    html: `<p>${escapeHtml(lead)}: <strong>${escapeHtml(title)}</strong></p>${text === '' ? '' : renderHtml(text)}`,
+    html: `<p>${escapeHtml(lead)}: <strong>${escapeHtml(title)}</strong></p>${text === '' ? '' : renderMailMarkdown(text)}`,
   };
 }
 
@@ -191,8 +191,10 @@ function createHeaders(job: MailJob, identity: MailIdentity, host: string): Reco
     ...(job.reason === null ? {} : { NotificationReason: job.reason }),
   };
   return {
-    ...Object.fromEntries(Object.entries(own).map(([name, value]) => [`${headerPrefix}-${name}`, oneLine(value)])),
-    'List-Id': createListId(job.parent_path, host),
+    ...Object.fromEntries(
+      Object.entries(own).map(([name, value]) => [`${headerPrefix}-${name}`, toCleanMailLine(value)]),
+    ),
+    'List-Id': createListIdHeader(job.parent_path, host),
     'List-Unsubscribe': `<${unsubscribeLink(job, identity)}>`,
     'List-Unsubscribe-Post': 'List-Unsubscribe=One-Click',
     'Auto-Submitted': 'auto-generated',
@@ -201,12 +203,16 @@ function createHeaders(job: MailJob, identity: MailIdentity, host: string): Reco
 }
 
 function composeSubject(job: MailJob, { subjectSuffix }: MailIdentity): string {
-  const parts = [oneLine(job.parent_name), `${oneLine(job.title)} (${shortReference(job)})`, oneLine(subjectSuffix)];
+  const parts = [
+    toCleanMailLine(job.parent_name),
+    `${toCleanMailLine(job.title)} (${shortReference(job)})`,
+    toCleanMailLine(subjectSuffix),
+  ];
   return subjectLine(...parts);
 }
 
 function noteableLink({ kind, shown_id, note_id, parent_path }: MailJob, { externalUrl }: MailIdentity): string {
-  const path = oneLine(parent_path);
+  const path = toCleanMailLine(parent_path);
   const place = urlOfPath(externalUrl, kind.parent === 'group' ? `groups/${path}` : path);
   return `${place}${kind.webPath}${shown_id}${note_id === null ? '' : `#note_${note_id}`}`;
 }
@@ -214,7 +220,7 @@ function noteableLink({ kind, shown_id, note_id, parent_path }: MailJob, { exter
 /** Returns the link that unsubscribes the recipient from the noteable. Source: reference work-tracking 8.5. */
 function unsubscribeLink(job: MailJob, { externalUrl, unsubscribeSecret }: MailIdentity): string {
   const subject = { noteableType: job.kind.type, noteableId: job.noteable_id, userId: job.recipient_id };
-  return unsubscribeUrl(externalUrl, unsubscribeKey(subject, unsubscribeSecret));
+  return unsubscribeUrl(externalUrl, createUnsubscribeLinkKey(subject, unsubscribeSecret));
 }
 
 function showsDescription(template: MailTemplate): boolean {
@@ -222,11 +228,11 @@ function showsDescription(template: MailTemplate): boolean {
 }
 
 export function actorName(job: Pick<MailJob, 'actor_name' | 'actor_username'>): string {
-  return `${oneLine(job.actor_name, 200)} (@${job.actor_username})`;
+  return `${toCleanMailLine(job.actor_name, 200)} (@${job.actor_username})`;
 }
 
 /** Returns the noteable as `issue #7`. */
-export function noteableReference(job: MailJob): string {
+export function formatNoteableReference(job: MailJob): string {
   return `${job.kind.word} ${shortReference(job)}`;
 }
 
@@ -243,12 +249,12 @@ function shownIdentifier({ kind, noteable_id, shown_id }: MailJob): number | str
 }
 
 function describeLabels({ labels }: MailJob): string {
-  const names = labels.map((name) => `"${oneLine(name, 255)}"`).join(', ');
+  const names = labels.map((name) => `"${toCleanMailLine(name, 255)}"`).join(', ');
   return labels.length === 1 ? `the label ${names}` : `the labels ${names}`;
 }
 
 function describeMilestoneChange({ milestone }: MailJob): string {
-  return milestone === null ? 'removed the milestone' : `set the milestone "${oneLine(milestone, 255)}"`;
+  return milestone === null ? 'removed the milestone' : `set the milestone "${toCleanMailLine(milestone, 255)}"`;
 }
 
 function describeCommits({ commits }: MailJob): string {

@@ -88,7 +88,7 @@ export function findSwitch({ noun }: Pick<NoteableKind, 'noun'>, template: MailT
 }
 
 /** Boolean SQL: whether watchers get e-mails of a template. `stored` is an SQL expression for the stored template. */
-export function reachesWatchersSql(kind: Pick<NoteableKind, 'noun'>, stored: string): string {
+export function templateReachesWatchersSql(kind: Pick<NoteableKind, 'noun'>, stored: string): string {
   return isTemplateAmongSql(
     kind,
     stored,
@@ -97,7 +97,7 @@ export function reachesWatchersSql(kind: Pick<NoteableKind, 'noun'>, stored: str
 }
 
 /** Boolean SQL: do users who watch the place get the message? `stored` is a stored template. */
-export function isWatchedSql(kind: Pick<NoteableKind, 'noun'>, stored: string): string {
+export function isWatchLevelTemplateSql(kind: Pick<NoteableKind, 'noun'>, stored: string): string {
   return isTemplateAmongSql(kind, stored, WATCHED);
 }
 
@@ -113,7 +113,7 @@ function isTemplateAmongSql(
  * Boolean SQL: is the switch of the message on? `stored` is an SQL expression for the stored template, `switches` a
  * jsonb expression.
  */
-export function isSwitchedOnSql(kind: Pick<NoteableKind, 'noun'>, stored: string, switches: string): string {
+export function isMailTemplateSwitchOnSql(kind: Pick<NoteableKind, 'noun'>, stored: string, switches: string): string {
   const cases = MAIL_TEMPLATES.flatMap((template) => {
     const name = findSwitch(kind, template);
     return name === null ? [] : [`when '${storedTemplate(kind, template)}' then ${switchOnSql(switches, name)}`];
@@ -122,11 +122,11 @@ export function isSwitchedOnSql(kind: Pick<NoteableKind, 'noun'>, stored: string
 }
 
 /** Returns the stored template of a combined e-mail: `issue_gathered`. */
-export function combinedTemplate({ noun }: Pick<NoteableKind, 'noun'>): string {
+export function combinedMailTemplate({ noun }: Pick<NoteableKind, 'noun'>): string {
   return `${noun}_gathered`;
 }
 
 /** Whether a row of the queue is a combined e-mail: it gathered other rows, or covers several notes. */
-export function isCombined({ template, tells }: { readonly template: string; readonly tells: number }): boolean {
+export function isCombinedMail({ template, tells }: { readonly template: string; readonly tells: number }): boolean {
   return tells > 1 || template.endsWith('_gathered');
 }

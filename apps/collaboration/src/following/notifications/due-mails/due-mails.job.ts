@@ -5,9 +5,9 @@ import type { Interruptible } from '@rookery/jobs';
 import { CLOCK } from '@rookery/kernel';
 import type { Clock } from '@rookery/kernel';
 import { statement, Work } from '@rookery/persistence';
-import { NoteableKinds, perKind } from '../../../base/noteables/noteable-kinds';
+import { NoteableKinds, cachePerNoteableKind } from '../../../base/noteables/noteable-kinds';
 import type { NoteableKind } from '../../../base/noteables/noteable-kinds';
-import { QueueMails } from '../queue-mails';
+import { NoteableMailEnqueuer } from '../queue-mails';
 import type { Notice } from '../queue-mails';
 
 interface DueNoteable {
@@ -21,7 +21,7 @@ const BATCH = 100;
 const DAY_MS = 86_400_000;
 
 /** Open noteables that are due on a day. The event id is the same whenever the job runs for the noteable and the day. */
-const selectDueNoteables = perKind((kind) =>
+const selectDueNoteables = cachePerNoteableKind((kind) =>
   statement<{ day: string; after: number; limit: number }, DueNoteable>(
     `${kind.table}_due`,
     `select i.id, i.author_id, md5('${kind.noun} due ' || i.id || ' ' || i.${kind.dueColumn})::uuid as event_id
@@ -36,10 +36,10 @@ const selectDueNoteables = perKind((kind) =>
  * Source: reference work-tracking 8.4.
  */
 @Injectable()
-export class DueMailsJob {
+export class DueIssueMailsJob {
   constructor(
     private readonly work: Work,
-    private readonly mails: QueueMails,
+    private readonly mails: NoteableMailEnqueuer,
     private readonly kinds: NoteableKinds,
     private readonly directory: Directory,
     @Inject(CLOCK) private readonly clock: Clock,

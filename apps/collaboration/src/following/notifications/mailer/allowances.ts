@@ -44,12 +44,12 @@ const returnTokens = prepareStatement(
 const isInThread = `q.recipient_id = w.recipient_id and q.noteable_id = w.noteable_id and q.noteable_type = w.noteable_type
   and q.state = 'queued' and q.claim is null and q.allowed_at is not null`;
 /** A number in SQL: how many notes or changes a row of `mails` covers. `row` is its alias. */
-export const messageCountSql = (row: string): string => `coalesce(cardinality(${row}.note_ids), 1)`;
+export const mailMessageCountSql = (row: string): string => `coalesce(cardinality(${row}.note_ids), 1)`;
 /** Reads the latest turn of each thread if it is in the future. $1-$3 threads. */
 const latestTurns = prepareStatement(
   'mails_turns',
   `select w.number::integer, extract(epoch from latest.allowed_at - now())::float8 * 1000 as delay,
-     (select sum(waiting.tells)::integer from (select ${messageCountSql('q')} as tells from mails q where ${isInThread} and q.allowed_at = latest.allowed_at
+     (select sum(waiting.tells)::integer from (select ${mailMessageCountSql('q')} as tells from mails q where ${isInThread} and q.allowed_at = latest.allowed_at
        limit ${GATHERED_LIMIT}) waiting) as count
    from unnest($1::bigint[], $2::text[], $3::bigint[]) with ordinality as w (recipient_id, noteable_type, noteable_id, number)
    cross join lateral (select q.allowed_at from mails q where ${isInThread} order by q.allowed_at desc limit 1) latest
@@ -60,15 +60,15 @@ const latestTurns = prepareStatement(
  * SQL number: current tokens of the allowance `a` (mail_allowances), without an upper limit. `perSecond` is a
  * placeholder.
  */
-export function refilledSql(perSecond: string): string {
+export function refilledMailAllowanceSql(perSecond: string): string {
   return `a.tokens + extract(epoch from now() - a.refilled_at) * ${perSecond}::float8`;
 }
 
 /**
  * SQL number: tokens of a recipient; at least 1 if the recipient may get an e-mail now. `perSecond` is a placeholder.
  */
-export function allowanceSql(recipientId: string, perSecond: string): string {
-  return `coalesce((select ${refilledSql(perSecond)} from mail_allowances a where a.recipient_id = ${recipientId}), 1)`;
+export function mailAllowanceSql(recipientId: string, perSecond: string): string {
+  return `coalesce((select ${refilledMailAllowanceSql(perSecond)} from mail_allowances a where a.recipient_id = ${recipientId}), 1)`;
 }
 
 /** Returns the key of the thread (recipient and noteable) of an e-mail; null if it is never combined with others. */

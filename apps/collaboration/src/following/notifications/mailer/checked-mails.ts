@@ -1,12 +1,12 @@
 import type { Directory } from '@rookery/directory';
 import type { Database, DeclaredStatement, Work } from '@rookery/persistence';
 import type { SendMailOptions } from 'nodemailer';
-import { DueCheck } from './due-check';
+import { DueMailChecker } from './due-check';
 import type { DueRecipient } from './due-check';
 import { deriveMessageId } from './mail-identity';
 import type { MailIdentity } from './mail-identity';
 import type { DueMail, MailOutcome, MailSource, QueueLength } from './mail-source';
-import { MailTable, withSpans } from './mail-table';
+import { MailTable, withMailTraceparents } from './mail-table';
 import type { MailerSettings } from './mailer.config';
 
 /** An e-mail that may be sent now. */
@@ -38,7 +38,7 @@ export interface QueueServices {
  * A queue of e-mails that are sent one by one. One statement decides which of them are due, from the copy of the directory
  * at that moment. Source: ADR 0082; ADR 0171.
  */
-export abstract class CheckedMails<Job extends CheckedMail> implements MailSource {
+export abstract class CheckedMailQueue<Job extends CheckedMail> implements MailSource {
   protected constructor(
     private readonly services: QueueServices,
     private readonly queue: CheckedQueue<Job>,
@@ -68,9 +68,9 @@ export abstract class CheckedMails<Job extends CheckedMail> implements MailSourc
       );
       return { count: claimed.length, jobs: found, checkedAt: at, claimed };
     });
-    const check = new DueCheck(jobs, checkedAt, (ids) => this.findStillDue(ids));
+    const check = new DueMailChecker(jobs, checkedAt, (ids) => this.findStillDue(ids));
     const mails = jobs.map((job) => this.createDueMail(job, check));
-    return { count: count + swept, mails: withSpans(mails, taken) };
+    return { count: count + swept, mails: withMailTraceparents(mails, taken) };
   }
 
   isDue(): Promise<boolean> {
@@ -90,7 +90,7 @@ export abstract class CheckedMails<Job extends CheckedMail> implements MailSourc
     return this.services.database.run(this.queue.due, { ids });
   }
 
-  private createDueMail(job: Job, check: DueCheck): DueMail {
+  private createDueMail(job: Job, check: DueMailChecker): DueMail {
     const { id, attempts, created_at, address } = job;
     const messageId = deriveMessageId(job, this.services.identity);
     const compose = () => this.queue.compose(job, messageId);

@@ -1,4 +1,4 @@
-import { CHECK_COUNT, DueCheck } from './due-check';
+import { CHECK_COUNT, DueMailChecker } from './due-check';
 import type { DueRecipient } from './due-check';
 
 const batch: DueRecipient[] = Array.from({ length: 100 }, (_, index) => ({
@@ -8,12 +8,12 @@ const batch: DueRecipient[] = Array.from({ length: 100 }, (_, index) => ({
 const longAgo = -1_000_000;
 let asked: (readonly number[])[];
 let due: readonly DueRecipient[];
-let check: DueCheck;
+let check: DueMailChecker;
 
 beforeEach(() => {
   asked = [];
   due = batch;
-  check = new DueCheck(batch, longAgo, (ids) => {
+  check = new DueMailChecker(batch, longAgo, (ids) => {
     asked.push(ids);
     return Promise.resolve(due.filter(({ id }) => ids.includes(id)));
   });
@@ -35,7 +35,7 @@ test('an e-mail without a due row is not sent, a changed address is an error, an
   due = batch.map((one) => (one.id === 2 ? { ...one, address: 'new@example.com' } : one)).filter(({ id }) => id !== 1);
   expect(await check.isDue(batch[0]!)).toBe(false);
   await expect(check.isDue(batch[1]!)).rejects.toThrow('another address');
-  const late = new DueCheck(batch, longAgo, (ids) => Promise.resolve(ids.map((id) => batch[id - 1]!)));
+  const late = new DueMailChecker(batch, longAgo, (ids) => Promise.resolve(ids.map((id) => batch[id - 1]!)));
   expect(await late.isDue(batch[99]!)).toBe(true);
   expect(await late.isDue(batch[99]!)).toBe(true);
 });

@@ -24,7 +24,7 @@ interface CheckResult {
  * server costs one query for 16 e-mails and a slow one a query for each, whatever the size of the batch.
  * Source: ADR 0171; docs/performance.md 5.9.
  */
-export class DueCheck {
+export class DueMailChecker {
   private checking: Promise<void> | undefined;
   private readonly results: Map<number, CheckResult>;
   /** E-mails that are not sent yet, in their order. */

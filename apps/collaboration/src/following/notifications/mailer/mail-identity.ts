@@ -1,7 +1,7 @@
 import { createHmac } from 'node:crypto';
 import type { ContextSigningKeys, platformSettings, SettingsOf } from '@rookery/platform';
-import { unsubscribeKeys } from '../../subscriptions/unsubscribing/unsubscribe-key';
-import { oneLine } from './mail-text';
+import { deriveUnsubscribeLinkKeys } from '../../subscriptions/unsubscribing/unsubscribe-key';
+import { toCleanMailLine } from './mail-text';
 import type { MailerSettings } from './mailer.config';
 
 /** Sender facts that all e-mails of an instance share. */
@@ -34,7 +34,7 @@ export function createMailIdentity(
     headerPrefix: settings.headerPrefix,
     subjectSuffix: settings.subjectSuffix,
     secret: keys.deriveKeys('rookery message ids', 'collaboration')[0],
-    unsubscribeSecret: unsubscribeKeys(keys)[0],
+    unsubscribeSecret: deriveUnsubscribeLinkKeys(keys)[0],
   };
 }
 
@@ -43,9 +43,9 @@ export function extractHost({ externalUrl }: Pick<MailIdentity, 'externalUrl'>):
 }
 
 /** Returns the value of `List-Id` for a project or group. `path` is its full path. */
-export function createListId(path: string, host: string): string {
+export function createListIdHeader(path: string, host: string): string {
   const list = [...path.split('/')].reverse().map((part) => part.replace(/[^A-Za-z0-9_-]/g, '-'));
-  return `${oneLine(path).replace(/[<>]/g, '')} <${list.join('.').slice(0, 200)}.${host}>`;
+  return `${toCleanMailLine(path).replace(/[<>]/g, '')} <${list.join('.').slice(0, 200)}.${host}>`;
 }
 
 /** Returns a Message-ID with angle brackets, which is stable for a row of a queue and cannot be guessed. */

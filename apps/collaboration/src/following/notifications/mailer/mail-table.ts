@@ -4,7 +4,13 @@ import { prepareStatement } from '@rookery/persistence';
 import type { Database, PreparedStatement, Tx, Work } from '@rookery/persistence';
 import type { DueMail, MailOutcome, QueueLength } from './mail-source';
 import type { MailerSettings } from './mailer.config';
-import { allowanceSql, chargeAllowances, messageCountSql, refilledSql, threadKey } from './allowances';
+import {
+  mailAllowanceSql,
+  chargeAllowances,
+  mailMessageCountSql,
+  refilledMailAllowanceSql,
+  threadKey,
+} from './allowances';
 import type { QueuedMail } from './allowances';
 
 /** Longer than PostgreSQL works at a commit whose client is gone. Units: ms. */
@@ -26,7 +32,7 @@ export interface ClaimedMail extends QueuedMail {
 }
 
 /** Gives due e-mails the spans that queued them. Most estates have no spans, and their e-mails stay as they are. */
-export function withSpans(mails: readonly DueMail[], taken: readonly ClaimedMail[]): readonly DueMail[] {
+export function withMailTraceparents(mails: readonly DueMail[], taken: readonly ClaimedMail[]): readonly DueMail[] {
   const spans = new Map(taken.flatMap(({ id, traceparent }) => (traceparent === null ? [] : [[id, traceparent]])));
   return spans.size === 0 ? mails : mails.map((mail) => ({ ...mail, traceparent: spans.get(mail.id) ?? null }));
 }
@@ -57,7 +63,7 @@ export class MailTable {
     const thread =
       table === 'mails'
         ? {
-            columns: `m.noteable_type, m.noteable_id, ${messageCountSql('m')} as tells`,
+            columns: `m.noteable_type, m.noteable_id, ${mailMessageCountSql('m')} as tells`,
             isCombined: `picked.template like '%\\_gathered'`,
           }
         : { columns: 'null::text as noteable_type, null::bigint as noteable_id, 1 as tells', isCombined: 'false' };
@@ -71,7 +77,7 @@ export class MailTable {
       `${table}_claim`,
       `with picked as materialized (
          select q.id, q.template, q.allowed_at, q.claim from ${table} q
-         where ${due} and (q.allowed_at is not null or ${allowanceSql('q.recipient_id', '$4')} >= 1)
+         where ${due} and (q.allowed_at is not null or ${mailAllowanceSql('q.recipient_id', '$4')} >= 1)
          order by q.next_attempt_at, q.id limit $2::integer for update skip locked)
        ${update} attempts = m.attempts + 1, claim = $3, next_attempt_at = now() + $1::integer * interval '1 millisecond',
          allowed_at = coalesce(m.allowed_at, now())
@@ -89,7 +95,7 @@ export class MailTable {
          select late.id from mail_allowances a cross join lateral (
            select q.id from ${table} q where q.recipient_id = a.recipient_id and ${due} and q.allowed_at is null
            order by q.next_attempt_at, q.id limit ${SWEEP_COUNT}) late
-         where ${refilledSql('$1')} < 1 limit ${SWEEP_COUNT}))
+         where ${refilledMailAllowanceSql('$1')} < 1 limit ${SWEEP_COUNT}))
        for update of m skip locked`,
     );
     this.postponeStatement = prepareStatement(

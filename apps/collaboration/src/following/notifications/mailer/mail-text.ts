@@ -11,7 +11,7 @@ const markdown = new MarkdownIt({ html: false, breaks: true, maxNesting: 20 }).d
  * turn the direction of text become blanks. Units: `max` in UTF-16 code units.
  * Source: reference reliability 2.7, 7.3 row 38.
  */
-export function oneLine(text: string, max = 500): string {
+export function toCleanMailLine(text: string, max = 500): string {
   return text
     .slice(0, max)
     .replace(/\p{Surrogate}/gu, ' ')
@@ -21,13 +21,13 @@ export function oneLine(text: string, max = 500): string {
 }
 
 /** Whether a text is exactly one address. Directory rows hold confirmed addresses, so anything else is a bug of ours. */
-export function isAddress(text: string): boolean {
+export function isEmailAddress(text: string): boolean {
   // Blanks, quotes, brackets, commas and control characters could be read as a list or a header.
   return text.length <= 254 && /^[^\s\p{C}@<>()[\]\\,;:"]{1,64}@[^\s\p{C}@<>()[\]\\,;:"]+$/u.test(text);
 }
 
 /** Returns a text with its lines, cut at `TEXT_LIMIT`, without characters that are forbidden in e-mails. */
-export function manyLines(text: string): string {
+export function toCleanMailText(text: string): string {
   const short = text.length > TEXT_LIMIT ? `${text.slice(0, TEXT_LIMIT)} …` : text;
   return short
     .replace(/\p{Surrogate}/gu, ' ')
@@ -36,6 +36,6 @@ export function manyLines(text: string): string {
 }
 
 /** Renders Markdown as HTML. */
-export function renderHtml(text: string): string {
-  return markdown.render(manyLines(text));
+export function renderMailMarkdown(text: string): string {
+  return markdown.render(toCleanMailText(text));
 }

@@ -2,11 +2,11 @@ import { Inject, Injectable } from '@nestjs/common';
 import { backoffMs } from '@rookery/kernel';
 import { LOGGER, Metrics, Pace } from '@rookery/platform';
 import type { Logger } from '@rookery/platform';
-import { SuspectAddresses } from '../../notification-settings/suspect-addresses';
+import { SuspectMailAddresses } from '../../notification-settings/suspect-addresses';
 import { MAIL_SOURCES, retryOutcome, untriedOutcome } from './mail-source';
 import type { DueMail, MailOutcome, MailSource, QueueLength } from './mail-source';
 import { inMailSpan } from './mail-span';
-import { isAddress } from './mail-text';
+import { isEmailAddress } from './mail-text';
 import { mailerSettings } from './mailer.config';
 import type { MailerSettings } from './mailer.config';
 import { OutcomeWriter } from './outcome-writer';
@@ -51,7 +51,7 @@ export class Mailer {
     @Inject(mailerSettings.token) private readonly settings: MailerSettings,
     @Inject(LOGGER) private readonly logger: Logger,
     @Inject(Metrics) metrics: Metrics,
-    private readonly suspects: SuspectAddresses,
+    private readonly suspects: SuspectMailAddresses,
   ) {
     this.pace = new Pace(settings.pollMs, CALM_MS);
     this.width = settings.connections;
@@ -205,7 +205,7 @@ export class Mailer {
 
   /** Sends an e-mail. One that cannot be composed fails alone. */
   private async sendMail(client: SmtpClient, mail: DueMail): Promise<SmtpAnswer> {
-    if (!isAddress(mail.address)) return { outcome: 'refused', reply: 'not an address' };
+    if (!isEmailAddress(mail.address)) return { outcome: 'refused', reply: 'not an address' };
     try {
       return await inMailSpan(mail.traceparent ?? null, () => client.sendMail(mail.compose()));
     } catch (error) {

@@ -1,11 +1,11 @@
 import { escapeHtml } from '@rookery/kernel';
 import type { RowOf } from '@rookery/persistence';
 import type { SendMailOptions } from 'nodemailer';
-import { extractHost, createListId } from '../mailer/mail-identity';
+import { extractHost, createListIdHeader } from '../mailer/mail-identity';
 import type { MailIdentity } from '../mailer/mail-identity';
 import { linkHtml, urlOfPath } from '../mailer/mail-layout';
 import { mailMessage, subjectLine } from '../mailer/mail-message';
-import { oneLine } from '../mailer/mail-text';
+import { toCleanMailLine } from '../mailer/mail-text';
 import type { PipelineMail } from './pipeline-mail.entity';
 
 /** Kinds of e-mails about pipelines, named as the switches that turn them on. Source: reference work-tracking 8.4. */
@@ -45,13 +45,22 @@ const SHORT_SHA = 8;
 /** Composes an e-mail about a pipeline for the mail server. Source: reference work-tracking 8.5. */
 export function composePipelineMail(job: PipelineMailJob, messageId: string, identity: MailIdentity): SendMailOptions {
   const { subject, verb } = TITLES[job.template];
-  const [ref, sha, path] = [oneLine(job.ref, 255), job.sha.slice(0, SHORT_SHA), oneLine(job.project_path)];
+  const [ref, sha, path] = [
+    toCleanMailLine(job.ref, 255),
+    job.sha.slice(0, SHORT_SHA),
+    toCleanMailLine(job.project_path),
+  ];
   const project = urlOfPath(identity.externalUrl, path);
   const [pipeline, commit] = [`${project}/-/pipelines/${job.pipeline_id}`, `${project}/-/commit/${job.sha}`];
   const lead = `Pipeline #${job.pipeline_id} of the ${job.is_tag ? 'tag' : 'branch'} ${ref} ${verb}.`;
   const footer = 'You get this e-mail because the pipeline runs as you, and because of your notification settings.';
   const settings = `${project}/-/notifications`;
-  const title = subjectLine(oneLine(job.project_name), `${subject} for ${ref}`, sha, oneLine(identity.subjectSuffix));
+  const title = subjectLine(
+    toCleanMailLine(job.project_name),
+    `${subject} for ${ref}`,
+    sha,
+    toCleanMailLine(identity.subjectSuffix),
+  );
   const message = {
     address: job.address,
     replyName: path.slice(0, 200),
@@ -80,9 +89,9 @@ function createHeaders(job: PipelineMailJob, identity: MailIdentity): Record<str
   };
   return {
     ...Object.fromEntries(
-      Object.entries(own).map(([name, value]) => [`${identity.headerPrefix}-${name}`, oneLine(value)]),
+      Object.entries(own).map(([name, value]) => [`${identity.headerPrefix}-${name}`, toCleanMailLine(value)]),
     ),
-    'List-Id': createListId(job.project_path, extractHost(identity)),
+    'List-Id': createListIdHeader(job.project_path, extractHost(identity)),
     'Auto-Submitted': 'auto-generated',
     'X-Auto-Response-Suppress': 'All',
   };

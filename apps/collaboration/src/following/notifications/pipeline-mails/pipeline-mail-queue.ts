@@ -1,7 +1,7 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { Directory } from '@rookery/directory';
 import { Database, statement, Work } from '@rookery/persistence';
-import { CheckedMails } from '../mailer/checked-mails';
+import { CheckedMailQueue } from '../mailer/checked-mails';
 import { MAIL_IDENTITY } from '../mailer/mail-identity';
 import type { MailIdentity } from '../mailer/mail-identity';
 import { MailTable } from '../mailer/mail-table';
@@ -23,7 +23,7 @@ const selectDueMails = statement<{ ids: readonly number[] }, PipelineMailJob>(
 
 /** Queue of e-mails about finished pipelines, shared by all processes. Source: reference work-tracking 8.4; ADR 0082. */
 @Injectable()
-export class PipelineMailQueue extends CheckedMails<PipelineMailJob> {
+export class PipelineMailQueue extends CheckedMailQueue<PipelineMailJob> {
   constructor(
     work: Work,
     database: Database,

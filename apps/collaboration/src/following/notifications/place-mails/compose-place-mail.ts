@@ -1,17 +1,17 @@
 import { ACCESS_LEVELS, escapeHtml } from '@rookery/kernel';
 import type { RowOf } from '@rookery/persistence';
 import type { SendMailOptions } from 'nodemailer';
-import { extractHost, createListId } from '../mailer/mail-identity';
+import { extractHost, createListIdHeader } from '../mailer/mail-identity';
 import type { MailIdentity } from '../mailer/mail-identity';
 import { linkHtml, urlOfPath } from '../mailer/mail-layout';
 import { mailMessage, subjectLine } from '../mailer/mail-message';
-import { renderHtml, manyLines, oneLine } from '../mailer/mail-text';
-import type { PlaceMail } from './place-mail.entity';
-import type { PlaceMailTemplate } from './place-mail-templates';
+import { renderMailMarkdown, toCleanMailText, toCleanMailLine } from '../mailer/mail-text';
+import type { ProjectOrGroupMail } from './place-mail.entity';
+import type { ProjectOrGroupMailTemplate } from './place-mail-templates';
 
 /** An e-mail about a place that may be sent now, with all facts of its text. */
-export interface PlaceMailJob extends RowOf<
-  PlaceMail,
+export interface ProjectOrGroupMailJob extends RowOf<
+  ProjectOrGroupMail,
   'id' | 'recipientId' | 'template' | 'attempts' | 'createdAt' | 'projectId' | 'groupId'
 > {
   readonly event_id: string;
@@ -46,7 +46,9 @@ interface PlaceMailContent {
 
 const SETTINGS = 'because of your notification settings';
 
-const PLACE_MAIL_CONTENTS: Readonly<Record<PlaceMailTemplate, (job: PlaceMailJob) => PlaceMailContent>> = {
+const PLACE_MAIL_CONTENTS: Readonly<
+  Record<ProjectOrGroupMailTemplate, (job: ProjectOrGroupMailJob) => PlaceMailContent>
+> = {
   new_release: (job) => ({
     subject: `Release ${releaseText(job)}`,
     lead: `${actorText(job)} published the release ${releaseText(job)}.`,
@@ -57,35 +59,35 @@ const PLACE_MAIL_CONTENTS: Readonly<Record<PlaceMailTemplate, (job: PlaceMailJob
   }),
   moved_project: (job) => ({
     subject: 'Project was moved',
-    lead: `${actorText(job)} moved the project. Its path is now ${oneLine(job.place_path)}. Repositories that were cloned before should use the new address.`,
+    lead: `${actorText(job)} moved the project. Its path is now ${toCleanMailLine(job.place_path)}. Repositories that were cloned before should use the new address.`,
     path: '',
     label: 'View the project',
     because: 'because you are a member of the project',
   }),
   member_added: (job) => ({
     subject: `You are a member of the ${parentNoun(job)}`,
-    lead: `${actorText(job)} added you to the ${parentNoun(job)} ${oneLine(job.place_name)} as ${roleText(job)}.`,
+    lead: `${actorText(job)} added you to the ${parentNoun(job)} ${toCleanMailLine(job.place_name)} as ${roleText(job)}.`,
     path: '',
     label: `View the ${parentNoun(job)}`,
     because: `because you are a member of the ${parentNoun(job)}`,
   }),
   member_changed: (job) => ({
     subject: `Your access to the ${parentNoun(job)} was changed`,
-    lead: `${actorText(job)} changed your access to the ${parentNoun(job)} ${oneLine(job.place_name)}. You are now ${roleText(job)}.`,
+    lead: `${actorText(job)} changed your access to the ${parentNoun(job)} ${toCleanMailLine(job.place_name)}. You are now ${roleText(job)}.`,
     path: '',
     label: `View the ${parentNoun(job)}`,
     because: `because you are a member of the ${parentNoun(job)}`,
   }),
   access_requested: (job) => ({
     subject: `Request to join the ${parentNoun(job)}`,
-    lead: `${personText(job.requester_name, job.requester_username)} requested access to the ${parentNoun(job)} ${oneLine(job.place_name)}.`,
+    lead: `${personText(job.requester_name, job.requester_username)} requested access to the ${parentNoun(job)} ${toCleanMailLine(job.place_name)}.`,
     path: `/-/${job.project_id === null ? 'group' : 'project'}_members?tab=access_requests`,
     label: 'View the request',
     because: `because you may accept members of the ${parentNoun(job)}`,
   }),
   access_denied: (job) => ({
     subject: `Your request to join the ${parentNoun(job)} was denied`,
-    lead: `Your request to join the ${parentNoun(job)} ${oneLine(job.place_name)} was denied.`,
+    lead: `Your request to join the ${parentNoun(job)} ${toCleanMailLine(job.place_name)} was denied.`,
     path: '',
     label: `View the ${parentNoun(job)}`,
     because: 'because you requested access',
@@ -93,14 +95,22 @@ const PLACE_MAIL_CONTENTS: Readonly<Record<PlaceMailTemplate, (job: PlaceMailJob
 };
 
 /** Composes an e-mail about a project, a group or a membership for the mail server. Source: reference work-tracking 8.5, 8.9. */
-export function composePlaceMail(job: PlaceMailJob, messageId: string, identity: MailIdentity): SendMailOptions {
+export function composeProjectOrGroupMail(
+  job: ProjectOrGroupMailJob,
+  messageId: string,
+  identity: MailIdentity,
+): SendMailOptions {
   const { subject, lead, path, label, because, text: sent = '' } = PLACE_MAIL_CONTENTS[job.template](job);
-  const place = oneLine(job.place_path);
+  const place = toCleanMailLine(job.place_path);
   const home = urlOfPath(identity.externalUrl, job.project_id === null ? `groups/${place}` : place);
   const [url, settings] = [`${home}${path}`, `${home}/-/notifications`];
   const footer = `You get this e-mail ${because}.`;
-  const text = manyLines(sent).trim();
-  const title = subjectLine(oneLine(job.place_name), oneLine(subject, 300), oneLine(identity.subjectSuffix));
+  const text = toCleanMailText(sent).trim();
+  const title = subjectLine(
+    toCleanMailLine(job.place_name),
+    toCleanMailLine(subject, 300),
+    toCleanMailLine(identity.subjectSuffix),
+  );
   const message = {
     address: job.address,
     sender: job.actor_name === null ? '' : actorText(job),
@@ -109,7 +119,7 @@ export function composePlaceMail(job: PlaceMailJob, messageId: string, identity:
     text: `${lead}\n${url}\n\n${text === '' ? '' : `${text}\n\n`}-- \n${footer}\nNotification settings: ${settings}\n`,
     layout: {
       ...{ title, place, action: { label, url } },
-      content: `<p>${escapeHtml(lead)}</p>${text === '' ? '' : renderHtml(text)}`,
+      content: `<p>${escapeHtml(lead)}</p>${text === '' ? '' : renderMailMarkdown(text)}`,
       footer: `${escapeHtml(footer)} ${linkHtml(settings, 'Change your notification settings')}.`,
     },
     messageId,
@@ -118,7 +128,7 @@ export function composePlaceMail(job: PlaceMailJob, messageId: string, identity:
   return mailMessage(message, identity);
 }
 
-function createHeaders(job: PlaceMailJob, identity: MailIdentity): Record<string, string> {
+function createHeaders(job: ProjectOrGroupMailJob, identity: MailIdentity): Record<string, string> {
   const kind = job.project_id === null ? 'Group' : 'Project';
   const own = {
     [kind]: job.place_name,
@@ -127,30 +137,30 @@ function createHeaders(job: PlaceMailJob, identity: MailIdentity): Record<string
   };
   return {
     ...Object.fromEntries(
-      Object.entries(own).map(([name, value]) => [`${identity.headerPrefix}-${name}`, oneLine(value)]),
+      Object.entries(own).map(([name, value]) => [`${identity.headerPrefix}-${name}`, toCleanMailLine(value)]),
     ),
-    'List-Id': createListId(job.place_path, extractHost(identity)),
+    'List-Id': createListIdHeader(job.place_path, extractHost(identity)),
     'Auto-Submitted': 'auto-generated',
     'X-Auto-Response-Suppress': 'All',
   };
 }
 
-const parentNoun = ({ project_id }: PlaceMailJob): string => (project_id === null ? 'group' : 'project');
+const parentNoun = ({ project_id }: ProjectOrGroupMailJob): string => (project_id === null ? 'group' : 'project');
 
 function personText(name: string | null, username: string | null): string {
-  return name === null || username === null ? 'A user' : `${oneLine(name, 200)} (@${username})`;
+  return name === null || username === null ? 'A user' : `${toCleanMailLine(name, 200)} (@${username})`;
 }
 
-const actorText = (job: PlaceMailJob): string => personText(job.actor_name, job.actor_username);
+const actorText = (job: ProjectOrGroupMailJob): string => personText(job.actor_name, job.actor_username);
 
-function releaseText({ tag, release_name: name }: PlaceMailJob): string {
-  if (tag === null) return oneLine(name ?? '', 255);
-  const shown = oneLine(tag, 255);
-  return name === null || name === tag ? shown : `${oneLine(name, 255)} (${shown})`;
+function releaseText({ tag, release_name: name }: ProjectOrGroupMailJob): string {
+  if (tag === null) return toCleanMailLine(name ?? '', 255);
+  const shown = toCleanMailLine(tag, 255);
+  return name === null || name === tag ? shown : `${toCleanMailLine(name, 255)} (${shown})`;
 }
 
 /** Names a role, with the last day of the membership. */
-function roleText({ access_level: level, expires_on: end }: PlaceMailJob): string {
+function roleText({ access_level: level, expires_on: end }: ProjectOrGroupMailJob): string {
   const name = Object.entries(ACCESS_LEVELS).find(([, value]) => value === level)?.[0] ?? 'member';
   return end === null ? name : `${name} until ${end}`;
 }

@@ -1,7 +1,7 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { Directory } from '@rookery/directory';
 import { Database, statement, Work } from '@rookery/persistence';
-import { CheckedMails } from '../mailer/checked-mails';
+import { CheckedMailQueue } from '../mailer/checked-mails';
 import { readsCodeSql } from '../../../base/noteables/access-sql';
 import { MAIL_IDENTITY } from '../mailer/mail-identity';
 import type { MailIdentity } from '../mailer/mail-identity';
@@ -9,9 +9,9 @@ import { TEXT_LIMIT } from '../mailer/mail-text';
 import { MailTable } from '../mailer/mail-table';
 import { mailerSettings } from '../mailer/mailer.config';
 import type { MailerSettings } from '../mailer/mailer.config';
-import { composePlaceMail } from './compose-place-mail';
-import type { PlaceMailJob } from './compose-place-mail';
-import { wantedPlaceMailsSql } from './place-recipient-sql';
+import { composeProjectOrGroupMail } from './compose-place-mail';
+import type { ProjectOrGroupMailJob } from './compose-place-mail';
+import { wantedProjectOrGroupMailsSql } from './place-recipient-sql';
 
 const ROWS = '(select m.* from place_mails m where m.id = any(:ids::bigint[]) offset 0) i';
 /** The name and the tag of a release are part of the code. Source: reference repositories 7.2. */
@@ -25,17 +25,17 @@ const selectDueMailsSql = (
      m.expires_on::text as expires_on, case when ${READS_CODE} then release.tag end as tag,
      case when ${READS_CODE} then release.name else 'Release-' || release.id end as release_name,
      left(release.description, ${TEXT_LIMIT + 1}) as release_description
-   ${wantedPlaceMailsSql(parent, ROWS)}`;
+   ${wantedProjectOrGroupMailsSql(parent, ROWS)}`;
 
 /** E-mails that are still due, with all facts of their texts. */
-const selectDueMails = statement<{ ids: readonly number[] }, PlaceMailJob>(
+const selectDueMails = statement<{ ids: readonly number[] }, ProjectOrGroupMailJob>(
   'place_mails_due',
   `${selectDueMailsSql('project')} union all ${selectDueMailsSql('group')} order by id`,
 );
 
 /** Queue of e-mails about projects, groups and memberships, shared by all processes. Source: ADR 0082. */
 @Injectable()
-export class PlaceMailQueue extends CheckedMails<PlaceMailJob> {
+export class ProjectOrGroupMailQueue extends CheckedMailQueue<ProjectOrGroupMailJob> {
   constructor(
     work: Work,
     database: Database,
@@ -44,7 +44,8 @@ export class PlaceMailQueue extends CheckedMails<PlaceMailJob> {
     @Inject(MAIL_IDENTITY) identity: MailIdentity,
   ) {
     const table = new MailTable('place_mails', 'update place_mails m set');
-    const compose = (job: PlaceMailJob, messageId: string) => composePlaceMail(job, messageId, identity);
+    const compose = (job: ProjectOrGroupMailJob, messageId: string) =>
+      composeProjectOrGroupMail(job, messageId, identity);
     super({ work, database, directory, settings, identity }, { table, due: selectDueMails, compose });
   }
 }

@@ -1,6 +1,6 @@
 import { Check, Column, Entity, Index, PrimaryGeneratedColumn } from 'typeorm';
 import type { MailState } from '../mailer/mail-source';
-import type { PlaceMailTemplate, ProjectMailTemplate } from './place-mail-templates';
+import type { ProjectOrGroupMailTemplate, ProjectMailTemplate } from './place-mail-templates';
 
 /** An e-mail about a project, a group or a membership, waiting or done. Source: reference work-tracking 8.9; ADR 0082. */
 @Entity('place_mails')
@@ -17,7 +17,7 @@ import type { PlaceMailTemplate, ProjectMailTemplate } from './place-mail-templa
 @Index('ix_place_mails_unlooked', ['recipientId', 'nextAttemptAt', 'id'], {
   where: `state = 'queued' and allowed_at is null`,
 })
-export class PlaceMail {
+export class ProjectOrGroupMail {
   @PrimaryGeneratedColumn('identity', {
     type: 'bigint',
     generatedIdentity: 'ALWAYS',
@@ -26,7 +26,7 @@ export class PlaceMail {
   id: number;
   @Column({ type: 'uuid' }) sourceEventId: string;
   @Column({ type: 'bigint' }) recipientId: number;
-  @Column({ type: 'text' }) template: PlaceMailTemplate;
+  @Column({ type: 'text' }) template: ProjectOrGroupMailTemplate;
   /** Exactly one of project and group is set. */
   @Column({ type: 'bigint', nullable: true }) projectId: number | null;
   @Column({ type: 'bigint', nullable: true }) groupId: number | null;
@@ -54,7 +54,7 @@ export class PlaceMail {
 @Entity('place_mail_fan_outs')
 @Index('ix_place_mail_fan_outs_actor_id', ['actorId'])
 @Index('ix_place_mail_fan_outs_responsible_id', ['responsibleId'])
-export class PlaceMailFanOut {
+export class ProjectMailFanOut {
   @PrimaryGeneratedColumn('identity', {
     type: 'bigint',
     generatedIdentity: 'ALWAYS',

@@ -13,8 +13,8 @@ import type { Clock } from '@rookery/kernel';
 import { Consume } from '@rookery/messaging';
 import type { Delivered, EffectBatch } from '@rookery/messaging';
 import type { Tx } from '@rookery/persistence';
-import type { PlaceMailTemplate, PlaceNotice } from './place-mail-templates';
-import { QueuePlaceMails } from './queue-place-mails';
+import type { ProjectOrGroupMailTemplate, ProjectOrGroupNotice } from './place-mail-templates';
+import { ProjectOrGroupMailEnqueuer } from './queue-place-mails';
 
 type MemberEvent = Delivered<typeof memberAdded | typeof memberChanged | typeof accessRequestChanged>;
 const QUEUEING = { effect: 'queue-place-mails' };
@@ -27,9 +27,9 @@ const MAX_AGE_MS = 24 * 60 * 60 * 1000;
  * Source: reference work-tracking 8.4, 8.9.
  */
 @Controller()
-export class PlaceMailsConsumer {
+export class MembershipMailsConsumer {
   constructor(
-    private readonly mails: QueuePlaceMails,
+    private readonly mails: ProjectOrGroupMailEnqueuer,
     private readonly directory: Directory,
     @Inject(CLOCK) private readonly clock: Clock,
   ) {}
@@ -73,7 +73,11 @@ export class PlaceMailsConsumer {
   }
 
   /** Queues an e-mail for the user of each event. */
-  private async queueForMembers(tx: Tx, events: readonly MemberEvent[], template: PlaceMailTemplate): Promise<void> {
+  private async queueForMembers(
+    tx: Tx,
+    events: readonly MemberEvent[],
+    template: ProjectOrGroupMailTemplate,
+  ): Promise<void> {
     const recent = this.filterRecent(events);
     if (recent.length === 0) return;
     await this.directory.assertCurrentFor(tx, recent);
@@ -105,7 +109,7 @@ export class PlaceMailsConsumer {
   }
 }
 
-function toNotice(event: MemberEvent, template: PlaceMailTemplate): PlaceNotice {
+function toNotice(event: MemberEvent, template: ProjectOrGroupMailTemplate): ProjectOrGroupNotice {
   const { id: eventId, actorId, data } = event;
   const isProject = data.source_type === 'project';
   return {

@@ -1,10 +1,10 @@
 import { groupAccessSql, projectAccessSql } from '../../../base/noteables/access-sql';
-import { effectiveSettingSql } from '../../notification-settings/effective-setting-sql';
-import { isOn } from '../../notification-settings/notification-switches';
+import { effectiveNotificationSettingSql } from '../../notification-settings/effective-setting-sql';
+import { isNotificationSwitchOn } from '../../notification-settings/notification-switches';
 import { accessRequestReceiversSql } from '../../todos/access-request-receivers';
-import { byIdSql } from '../by-id-sql';
-import { addresseeSql } from '../recipient-sql';
-import type { PlaceMailTemplate } from './place-mail-templates';
+import { joinByIdSql } from '../by-id-sql';
+import { mailAddresseeSql } from '../recipient-sql';
+import type { ProjectOrGroupMailTemplate } from './place-mail-templates';
 
 type ParentType = 'project' | 'group';
 const PERSON = { user: 'u.id', isAdmin: 'u.admin', isExternal: 'u.external' };
@@ -15,15 +15,15 @@ const PERSON = { user: 'u.id', isAdmin: 'u.admin', isExternal: 'u.external' };
  * alias `i`; `u` is the recipient, `a` their access, `release`, `requester` and `m` (the membership) are the facts of
  * the texts. Source: reference work-tracking 8.2, 8.4, 8.9.
  */
-export function wantedPlaceMailsSql(parent: ParentType, from: string): string {
+export function wantedProjectOrGroupMailsSql(parent: ParentType, from: string): string {
   const access =
     parent === 'project' ? projectAccessSql('i.project_id', PERSON) : groupAccessSql('i.group_id', PERSON, 'any');
-  const addressee = addresseeSql({ userId: 'i.recipient_id', access });
+  const addressee = mailAddresseeSql({ userId: 'i.recipient_id', access });
   return `from ${from} ${addressee.joins}
-   ${effectiveSettingSql({ parent })}
-   ${byIdSql('directory_users', 'actor', 'i.actor_id', '', 'left join')}
-   ${byIdSql('directory_users', 'requester', 'i.subject_id', `and i.template = 'access_requested' and requester.state = 'active'`, 'left join')}
-   ${byIdSql('releases', 'release', 'i.subject_id', `and i.template = 'new_release' and release.project_id = i.project_id`, 'left join')}
+   ${effectiveNotificationSettingSql({ parent })}
+   ${joinByIdSql('directory_users', 'actor', 'i.actor_id', '', 'left join')}
+   ${joinByIdSql('directory_users', 'requester', 'i.subject_id', `and i.template = 'access_requested' and requester.state = 'active'`, 'left join')}
+   ${joinByIdSql('releases', 'release', 'i.subject_id', `and i.template = 'new_release' and release.project_id = i.project_id`, 'left join')}
    left join lateral (select m.access_level, m.expires_on from directory_memberships m
      where m.user_id = i.recipient_id and m.source_type = '${parent === 'project' ? 'project' : 'namespace'}'
        and m.source_id = i.${parent}_id and ${isCurrentMembershipSql('m')}) m on true
@@ -34,14 +34,14 @@ export function wantedPlaceMailsSql(parent: ParentType, from: string): string {
 }
 
 /** Conditions of each template, which hold when an e-mail is queued and again when it is sent. */
-const WANTED: Readonly<Record<PlaceMailTemplate, (parent: ParentType) => string>> = {
+const WANTED: Readonly<Record<ProjectOrGroupMailTemplate, (parent: ParentType) => string>> = {
   new_release: (parent) =>
     parent === 'group'
       ? 'false'
       : `release.id is not null and setting.level = 'custom' and (setting.is_near or a.is_member)
-         and coalesce((setting.switches ->> 'new_release')::boolean, ${isOn({}, 'new_release')}) and ${hasRepositorySql}`,
+         and coalesce((setting.switches ->> 'new_release')::boolean, ${isNotificationSwitchOn({}, 'new_release')}) and ${hasRepositorySql}`,
   moved_project: () => `a.is_member and (setting.level is distinct from 'custom'
-         or coalesce((setting.switches ->> 'moved_project')::boolean, ${isOn({}, 'moved_project')}))`,
+         or coalesce((setting.switches ->> 'moved_project')::boolean, ${isNotificationSwitchOn({}, 'moved_project')}))`,
   member_added: () => 'm.access_level is not null',
   member_changed: () => 'm.access_level is not null',
   // A recipient who has completed the to-do has seen the request, or it was settled. The user may have asked again since.

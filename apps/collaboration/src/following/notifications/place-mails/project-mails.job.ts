@@ -4,10 +4,10 @@ import { Job } from '@rookery/jobs';
 import type { JobRun } from '@rookery/jobs';
 import { statement, Work } from '@rookery/persistence';
 import type { RowOf, Tx } from '@rookery/persistence';
-import type { PlaceMailFanOut } from './place-mail.entity';
-import { queueProjectMails, QueuePlaceMails } from './queue-place-mails';
+import type { ProjectMailFanOut } from './place-mail.entity';
+import { queueProjectMails, ProjectOrGroupMailEnqueuer } from './queue-place-mails';
 
-const lockFanOut = statement<{ id: number }, RowOf<PlaceMailFanOut, Exclude<keyof PlaceMailFanOut, 'id'>>>(
+const lockFanOut = statement<{ id: number }, RowOf<ProjectMailFanOut, Exclude<keyof ProjectMailFanOut, 'id'>>>(
   'place_mail_fan_outs_take',
   `select source_event_id, template, project_id, actor_id, coalesce(responsible_id, actor_id) as responsible_id, subject_id,
      after_user_id
@@ -30,7 +30,7 @@ const deleteFanOut = statement<{ id: number }, never>(
 export class ProjectMailsJob {
   constructor(
     private readonly work: Work,
-    private readonly mails: QueuePlaceMails,
+    private readonly mails: ProjectOrGroupMailEnqueuer,
     private readonly directory: Directory,
   ) {}
 

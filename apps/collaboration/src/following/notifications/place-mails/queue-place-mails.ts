@@ -4,14 +4,14 @@ import { defineJob, Jobs } from '@rookery/jobs';
 import { activeTraceparent, statement } from '@rookery/persistence';
 import type { Tx } from '@rookery/persistence';
 import { accessRequestReceiversSql } from '../../todos/access-request-receivers';
-import { byIdSql } from '../by-id-sql';
+import { joinByIdSql } from '../by-id-sql';
 import { Mailer } from '../mailer/mailer';
 import { mailerSettings } from '../mailer/mailer.config';
 import type { MailerSettings } from '../mailer/mailer.config';
 import { possibleMembersSql } from '../watching/watchers';
 import { LIMITED_TEMPLATES } from './place-mail-templates';
-import type { PlaceNotice, ProjectMailTemplate } from './place-mail-templates';
-import { wantedPlaceMailsSql } from './place-recipient-sql';
+import type { ProjectOrGroupNotice, ProjectMailTemplate } from './place-mail-templates';
+import { wantedProjectOrGroupMailsSql } from './place-recipient-sql';
 
 /**
  * Queues e-mails about a project for all users who want them. `fan_out_id` is the id of a row of `place_mail_fan_outs`.
@@ -73,7 +73,7 @@ const WITHIN_LIMIT = `(i.template not in (${LIMITED}) or actor.admin
 const declareQueueStatement = (parent: 'project' | 'group', name: string, recipients: string) =>
   statement<QueueParams & { readonly user: number; readonly most: number }, { readonly queued: number }>(
     `place_mails_queue_${name}_of_${parent}s`,
-    `${INSERT} ${wantedPlaceMailsSql(parent, noticeRowsSql(recipients))} and ${WITHIN_LIMIT} ${OTHERS}`,
+    `${INSERT} ${wantedProjectOrGroupMailsSql(parent, noticeRowsSql(recipients))} and ${WITHIN_LIMIT} ${OTHERS}`,
   );
 const declareForBothParents = (name: string, recipients: (parent: 'project' | 'group') => string) => ({
   project: declareQueueStatement('project', name, recipients('project')),
@@ -124,11 +124,11 @@ const declareBatchStatement = (template: ProjectMailTemplate) =>
   statement<BatchParams, { readonly last: number | null; readonly queued: number }>(
     `place_mails_queue_${template}`,
     `with possible as materialized (
-     select distinct one.user_id from directory_projects p ${byIdSql('directory_namespaces', 'home', 'p.namespace_id')}
+     select distinct one.user_id from directory_projects p ${joinByIdSql('directory_namespaces', 'home', 'p.namespace_id')}
      cross join lateral (${POSSIBLE[template]}) one
      where p.id = :project::bigint and one.user_id > :after::bigint and ${MAY_CONTINUE[template]}
      order by one.user_id limit ${BATCH}
-   ), queued as (${INSERT} ${wantedPlaceMailsSql('project', noticeRowsSql('possible'))} ${OTHERS})
+   ), queued as (${INSERT} ${wantedProjectOrGroupMailsSql('project', noticeRowsSql('possible'))} ${OTHERS})
    select (select max(user_id) from possible having count(*) = ${BATCH}) as last, (select count(*) from queued) as queued`,
   );
 const steps = {
@@ -154,7 +154,7 @@ const storeFanOut = statement<NoticeParams, { readonly id: number }>(
 
 /** Queues e-mails about projects, groups and memberships. Source: reference work-tracking 8.4, 8.9; ADR 0082. */
 @Injectable()
-export class QueuePlaceMails {
+export class ProjectOrGroupMailEnqueuer {
   constructor(
     private readonly mailer: Mailer,
     private readonly jobs: Jobs,
@@ -162,12 +162,12 @@ export class QueuePlaceMails {
   ) {}
 
   /** Queues an e-mail for one user, within the limit of the actor. */
-  async forUser(tx: Tx, notice: PlaceNotice, userId: number): Promise<void> {
+  async forUser(tx: Tx, notice: ProjectOrGroupNotice, userId: number): Promise<void> {
     await this.queueWithStatements(tx, notice, queueForUser, userId);
   }
 
   /** Queues e-mails for the users who may approve the request of a user, within the limit of the actor. */
-  async forApprovers(tx: Tx, notice: PlaceNotice, requesterId: number): Promise<void> {
+  async forApprovers(tx: Tx, notice: ProjectOrGroupNotice, requesterId: number): Promise<void> {
     await this.queueWithStatements(tx, notice, queueForReceivers, requesterId);
   }
 
@@ -175,7 +175,7 @@ export class QueuePlaceMails {
    * Lets a job queue e-mails for all users who want them, within the limit of the actor. The notice must be about a
    * project.
    */
-  async forAll(tx: Tx, notice: PlaceNotice): Promise<void> {
+  async forAll(tx: Tx, notice: ProjectOrGroupNotice): Promise<void> {
     if (!this.settings.isEnabled) return;
     const [row] = await tx.run(storeFanOut, noticeParams(notice));
     if (row) await this.jobs.enqueue(tx, queueProjectMails, { fan_out_id: row.id });
@@ -188,7 +188,7 @@ export class QueuePlaceMails {
   async queueNextBatch(
     tx: Tx,
     template: ProjectMailTemplate,
-    notice: PlaceNotice,
+    notice: ProjectOrGroupNotice,
     after: number,
   ): Promise<number | null> {
     if (!this.settings.isEnabled) return null;
@@ -199,7 +199,7 @@ export class QueuePlaceMails {
 
   private async queueWithStatements(
     tx: Tx,
-    notice: PlaceNotice,
+    notice: ProjectOrGroupNotice,
     statements: ReturnType<typeof declareForBothParents>,
     user: number,
   ): Promise<void> {
@@ -216,7 +216,7 @@ export class QueuePlaceMails {
   }
 }
 
-function noticeParams(notice: PlaceNotice): NoticeParams {
+function noticeParams(notice: ProjectOrGroupNotice): NoticeParams {
   return {
     ...{ event: notice.eventId, template: notice.template, project: notice.projectId, group: notice.groupId },
     ...{ actor: notice.actorId, responsible: notice.responsibleId, subject: notice.subjectId },

@@ -5,7 +5,7 @@ import type { JobRun } from '@rookery/jobs';
 import { statement, Work } from '@rookery/persistence';
 import type { RowOf, Tx } from '@rookery/persistence';
 import { NoteableKinds } from '../../../base/noteables/noteable-kinds';
-import { QueueMails } from '../queue-mails';
+import { NoteableMailEnqueuer } from '../queue-mails';
 import type { MailFanOut } from './mail-fan-out.entity';
 import { queueWatcherMails } from './queue-watcher-mails';
 
@@ -30,7 +30,7 @@ const deleteFanOut = statement<{ id: number }, never>(
 export class WatcherMailsJob {
   constructor(
     private readonly work: Work,
-    private readonly mails: QueueMails,
+    private readonly mails: NoteableMailEnqueuer,
     private readonly kinds: NoteableKinds,
     private readonly directory: Directory,
   ) {}

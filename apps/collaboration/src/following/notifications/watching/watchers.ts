@@ -1,9 +1,9 @@
 import { statement } from '@rookery/persistence';
 import type { Tx } from '@rookery/persistence';
-import { perKind } from '../../../base/noteables/noteable-kinds';
+import { cachePerNoteableKind } from '../../../base/noteables/noteable-kinds';
 import type { NoteableKind } from '../../../base/noteables/noteable-kinds';
-import { watchesSql } from '../../notification-settings/effective-setting-sql';
-import { byIdSql } from '../by-id-sql';
+import { isWatchSettingSql } from '../../notification-settings/effective-setting-sql';
+import { joinByIdSql } from '../by-id-sql';
 import { reachesWatchers, findSwitch } from '../composing/mail-templates';
 import type { Notice } from '../queue-mails';
 
@@ -27,7 +27,7 @@ interface WatchersParams {
 /** Subquery for the members of the project `p` or the group `home`. Includes some users whose membership has ended. */
 export function possibleMembersSql({ parent }: Pick<NoteableKind, 'parent'>): string {
   const lent = (of: string): string => `select m.user_id from directory_shares s
-      ${byIdSql('directory_namespaces', 'invited', 's.group_id')}
+      ${joinByIdSql('directory_namespaces', 'invited', 's.group_id')}
       join directory_memberships m on m.source_type = 'namespace' and m.source_id = any(invited.traversal_ids)
       where ${of}`;
   const own = (of: string): string => `select m.user_id from directory_memberships m where ${of}`;
@@ -42,21 +42,21 @@ export function possibleMembersSql({ parent }: Pick<NoteableKind, 'parent'>): st
  * Users whose setting for a place, for a group above it, or in general (members only) is `watch`, or `custom` with one of
  * the switches. Some have another effective setting, which is checked when e-mails are queued.
  */
-export const watchers = perKind((kind) => {
+export const watchers = cachePerNoteableKind((kind) => {
   const isProject = kind.parent === 'project';
   const set = (where: string): string => `select s.user_id from notification_settings s
-      where ${where} and s.user_id > :after::bigint and ${watchesSql('s', ':switches::text[]')}`;
+      where ${where} and s.user_id > :after::bigint and ${isWatchSettingSql('s', ':switches::text[]')}`;
   return statement<WatchersParams, WatchersOfPlace>(
     `${kind.table}_watchers`,
     `with general as materialized (
      ${set(`s.source_type = 'global' and s.source_id = 0`)}
    ), place as materialized (
      select i.${isProject ? 'project_id' : 'group_id'} as id, array_agg(distinct i.id) as noteable_ids
-     from unnest(:noteables::bigint[]) as wanted (id) ${byIdSql(kind.table, 'i', 'wanted.id')} group by 1
+     from unnest(:noteables::bigint[]) as wanted (id) ${joinByIdSql(kind.table, 'i', 'wanted.id')} group by 1
    )
    select place.noteable_ids, watcher.user_ids
    from place
-   ${isProject ? `${byIdSql('directory_projects', 'p', 'place.id')} ${byIdSql('directory_namespaces', 'home', 'p.namespace_id')}` : byIdSql('directory_namespaces', 'home', 'place.id')}
+   ${isProject ? `${joinByIdSql('directory_projects', 'p', 'place.id')} ${joinByIdSql('directory_namespaces', 'home', 'p.namespace_id')}` : joinByIdSql('directory_namespaces', 'home', 'place.id')}
    cross join lateral (select array_agg(one.user_id order by one.user_id) as user_ids from (
      select near.user_id from (
        ${isProject ? `${set(`s.source_type = 'project' and s.source_id = p.id`)} union all` : ''}

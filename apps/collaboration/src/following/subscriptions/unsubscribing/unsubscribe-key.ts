@@ -9,7 +9,7 @@ export interface UnsubscribeSubject {
 }
 
 /** Derives the keys of links from the context keys of the service. The first key signs; all of them verify. */
-export function unsubscribeKeys(keys: ContextSigningKeys): readonly [Buffer, ...Buffer[]] {
+export function deriveUnsubscribeLinkKeys(keys: ContextSigningKeys): readonly [Buffer, ...Buffer[]] {
   return keys.deriveKeys('rookery unsubscribe links', 'collaboration');
 }
 
@@ -17,12 +17,12 @@ export function unsubscribeKeys(keys: ContextSigningKeys): readonly [Buffer, ...
  * Returns the key of a link: `<type>.<noteable id>.<user id>.<43 URL-safe characters>`. The key is not stored. E-mails
  * of one thread to one user have the same key, for as long as the service has the key that signed it.
  */
-export function unsubscribeKey(of: UnsubscribeSubject, key: Buffer): string {
+export function createUnsubscribeLinkKey(of: UnsubscribeSubject, key: Buffer): string {
   return `${of.noteableType}.${of.noteableId}.${of.userId}.${computeMac(of, key).toString('base64url')}`;
 }
 
 /** Returns the subject of a link. Returns null for a malformed or forged key. */
-export function subjectOfKey(text: string, keys: readonly Buffer[]): UnsubscribeSubject | null {
+export function verifyUnsubscribeLinkKey(text: string, keys: readonly Buffer[]): UnsubscribeSubject | null {
   const match = /^([A-Za-z]{1,40})\.([1-9]\d{0,14})\.([1-9]\d{0,14})\.([A-Za-z0-9_-]{43})$/.exec(text);
   if (!match) return null;
   const subject = { noteableType: match[1]!, noteableId: Number(match[2]), userId: Number(match[3]) };

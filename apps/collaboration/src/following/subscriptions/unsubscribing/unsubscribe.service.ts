@@ -1,9 +1,9 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { Database, statement } from '@rookery/persistence';
 import { ContextSigningKeys } from '@rookery/platform';
-import { NoteableKinds, perKind, projectIdSql } from '../../../base/noteables/noteable-kinds';
+import { NoteableKinds, cachePerNoteableKind, projectIdSql } from '../../../base/noteables/noteable-kinds';
 import type { NoteableKind } from '../../../base/noteables/noteable-kinds';
-import { subjectOfKey, unsubscribeKeys } from './unsubscribe-key';
+import { verifyUnsubscribeLinkKey, deriveUnsubscribeLinkKeys } from './unsubscribe-key';
 
 /** A noteable that a link leads to. */
 export type LinkedKind = Pick<NoteableKind, 'word'>;
@@ -13,13 +13,13 @@ interface UnsubscribeParams {
   readonly user: number;
 }
 
-const findLinkedNoteable = perKind((kind) =>
+const findLinkedNoteable = cachePerNoteableKind((kind) =>
   statement<UnsubscribeParams, never>(
     `${kind.table}_unsubscribe_find`,
     `select 1 from ${kind.table} i join directory_users u on u.id = :user::bigint where i.id = :noteable::bigint`,
   ),
 );
-const insertUnsubscription = perKind((kind) =>
+const insertUnsubscription = cachePerNoteableKind((kind) =>
   statement<UnsubscribeParams, never>(
     `${kind.table}_unsubscribe`,
     `insert into subscriptions (noteable_type, noteable_id, user_id, project_id, subscribed)
@@ -36,14 +36,14 @@ const insertUnsubscription = perKind((kind) =>
  */
 @Injectable()
 export class UnsubscribeService {
-  private readonly keys: ReturnType<typeof unsubscribeKeys>;
+  private readonly keys: ReturnType<typeof deriveUnsubscribeLinkKeys>;
 
   constructor(
     private readonly database: Database,
     private readonly kinds: NoteableKinds,
     @Inject(ContextSigningKeys) keys: ContextSigningKeys,
   ) {
-    this.keys = unsubscribeKeys(keys);
+    this.keys = deriveUnsubscribeLinkKeys(keys);
   }
 
   /** Finds the noteable of a link without changing anything. Returns null for an invalid link or a deleted noteable. */
@@ -57,7 +57,7 @@ export class UnsubscribeService {
   }
 
   private async runStatementForKey(key: string, statementOf: typeof findLinkedNoteable): Promise<LinkedKind | null> {
-    const subject = subjectOfKey(key, this.keys);
+    const subject = verifyUnsubscribeLinkKey(key, this.keys);
     const kind = subject && this.kinds.kindOfType(subject.noteableType);
     if (!subject || !kind) return null;
     const rows = await this.database.run(statementOf(kind), { noteable: subject.noteableId, user: subject.userId });

@@ -1,5 +1,5 @@
 import type { NoteableType } from '@rookery/contracts';
-import { appliesToSql } from '../../../base/noteables/reach-sql';
+import { labelOrMilestoneAppliesSql } from '../../../base/noteables/reach-sql';
 import type { Bind } from '@rookery/persistence';
 
 /** Filter by labels: noteables with all of these names, with no label, or with any label. */
@@ -24,7 +24,7 @@ export interface LabelReach {
 }
 
 /** Whether one of these filters selects noteables with or without any label. */
-export function filtersByAnyLabel(...filters: readonly (LabelFilter | undefined)[]): boolean {
+export function filtersByLabelPresence(...filters: readonly (LabelFilter | undefined)[]): boolean {
   return filters.some((filter) => filter === 'None' || filter === 'Any');
 }
 
@@ -40,7 +40,7 @@ export function unreachableLabelsSql({ project, above }: { readonly project: str
     with recursive met (label_id) as (${next('')} union all
       select ${next(' and used.label_id > met.label_id')} from met where met.label_id is not null)
     select l.id from labels l where l.id = any(array(select met.label_id from met))
-      and ${appliesToSql('l', { project, above })} is not true)`;
+      and ${labelOrMilestoneAppliesSql('l', { project, above })} is not true)`;
 }
 
 /**
@@ -61,7 +61,7 @@ export function labelFilterSql(filter: LabelFilter, reach: LabelReach, bind: Bin
  * with `count` elements.
  */
 function hasAllLabelsSql(count: number, names: string, reach: LabelReach): string {
-  const fromNamed = `from labels l where l.title = any(${names}) and ${appliesToSql('l', reach)}`;
+  const fromNamed = `from labels l where l.title = any(${names}) and ${labelOrMilestoneAppliesSql('l', reach)}`;
   const ofProject = reach.project === null ? '' : ` and used.project_id = ${reach.project}`;
   const rarest = linksToTitlesSql(
     `= (select l.title ${fromNamed} group by l.title order by sum((select count(*) from (
@@ -92,7 +92,7 @@ export function hasLabelSql(filter: LabelFilter, reach: LabelReach, bind: Bind):
  */
 function linksToTitlesSql(titles: string, reach: LabelReach): string {
   return `select ll.label_id from label_links ll where ${isLinkOfNoteableSql(reach)} and ll.label_id = any(array(
-      select l.id from labels l where l.title ${titles} and ${appliesToSql('l', reach)}))`;
+      select l.id from labels l where l.title ${titles} and ${labelOrMilestoneAppliesSql('l', reach)}))`;
 }
 
 /** Maximum number of names that are looked up by one index scan each. */
@@ -109,7 +109,7 @@ function isLinkOfNoteableSql({ type, project }: LabelReach): string {
 function isReachableSql({ project, above, strays }: LabelReach): string {
   if (strays !== null) return `(ll.label_id = any(${strays}::bigint[])) is not true`;
   // A group has few epics compared with the issues of a project, so the label of each link is looked up.
-  return `exists (select 1 from labels l where l.id = ll.label_id and ${appliesToSql('l', { project, above })})`;
+  return `exists (select 1 from labels l where l.id = ll.label_id and ${labelOrMilestoneAppliesSql('l', { project, above })})`;
 }
 
 /** SQL for the lowest priority number of the labels of a row `i` in its project; null if none has a priority. */

@@ -2,11 +2,11 @@ import type { NamespaceFacts } from '@rookery/api-v4';
 import { Invalid } from '@rookery/kernel';
 import { prepareStatement } from '@rookery/persistence';
 import type { Parent, RowOf, Tx } from '@rookery/persistence';
-import { perKind } from '../../../base/noteables/noteable-kinds';
+import { cachePerNoteableKind } from '../../../base/noteables/noteable-kinds';
 import type { NoteableKind } from '../../../base/noteables/noteable-kinds';
 import { planningPolicy } from '../../../base/noteables/planning.policy';
 import { DEFAULT_COLOUR, textColourOn } from '../colours/colours';
-import { titleProblems } from '../label.entity';
+import { findLabelTitleProblems } from '../label.entity';
 import type { Label } from '../label.entity';
 
 /** Requested labels of a noteable: `all` replaces them, `add` and `remove` change them. Names are as sent. */
@@ -76,7 +76,7 @@ const labelScopeSql = (title: string): string => `substring(${title} from '^(.+)
  * $1 noteable, $2 its project or null, $3 added labels, $4 removed labels, $5 whether all others are removed too, $6
  * actor, $7 time, $8 whether others with the scope of an added label are removed too.
  */
-const updateLabelLinks = perKind(({ table, type }: LabelledKind) =>
+const updateLabelLinks = cachePerNoteableKind(({ table, type }: LabelledKind) =>
   prepareStatement(
     `${table}_relabel`,
     `with fresh as (
@@ -123,22 +123,24 @@ const countLabels = prepareStatement(
  * user who may set labels may create them. Takes no lock that blocks a request without new names.
  * Errors: Invalid for an invalid name, and for too many labels. Source: reference work-tracking 9.1.
  */
-export async function resolveLabels(
+export async function resolveOrCreateLabels(
   tx: Tx,
   parent: LabelParent,
-  wish: RequestedLabels | undefined,
+  requested: RequestedLabels | undefined,
 ): Promise<ResolvedLabels | null> {
-  if (!wish) return null;
-  const removed = new Set(wish.remove);
+  if (!requested) return null;
+  const removed = new Set(requested.remove);
   const areScopesExclusive = hasScopedLabels(parent);
-  const wanted = [...new Set([...(wish.all ?? []), ...(wish.add ?? [])])].filter((name) => !removed.has(name));
+  const wanted = [...new Set([...(requested.all ?? []), ...(requested.add ?? [])])].filter(
+    (name) => !removed.has(name),
+  );
   const added = areScopesExclusive ? keepLastOfEachScope(wanted) : wanted;
   if (added.length > LABELS_PER_NOTEABLE) throw createTooManyLabelsError();
   return {
     areScopesExclusive,
     added: await findOrCreateLabelIds(tx, parent, added, { createsMissing: true }),
     removed: await findOrCreateLabelIds(tx, parent, [...removed], { createsMissing: false }),
-    replacesAll: wish.all !== undefined,
+    replacesAll: requested.all !== undefined,
   };
 }
 
@@ -219,7 +221,7 @@ async function findOrCreateLabelIds(
   const known = new Set(found.map((label) => label.title));
   const missing = names.filter((name) => !known.has(name));
   if (!createsMissing || missing.length === 0) return found.map((label) => label.id);
-  const problems = missing.flatMap(titleProblems);
+  const problems = missing.flatMap(findLabelTitleProblems);
   if (problems.length > 0) throw new Invalid({ labels: [...new Set(problems)] });
   await tx.prepared(insertLabels, [missing, projectId, groupId]);
   return (await find()).map((label) => label.id);

@@ -2,8 +2,8 @@ import { list, nested, text } from '@rookery/api-v4';
 import type { NoteableType } from '@rookery/contracts';
 import { json, jsonShape } from '../../../base/noteables/json.shape';
 import type { SqlType } from '../../../base/noteables/json.shape';
-import { appliesToSql } from '../../../base/noteables/reach-sql';
-import { addAndRemoveSummaries, resourceEventShape } from '../../../base/resource-events/resource-events.shape';
+import { labelOrMilestoneAppliesSql } from '../../../base/noteables/reach-sql';
+import { createAddRemoveEventSummaries, resourceEventShape } from '../../../base/resource-events/resource-events.shape';
 import type { ResourceEventSql, ResourceEvents } from '../../../base/resource-events/resource-events.shape';
 
 const labelDetails = jsonShape<unknown>('LabelDetails').fields({
@@ -38,7 +38,7 @@ export const labelsOf: SqlType<LabelsSql> = {
       { constant: '[' },
       {
         sql: `coalesce((select string_agg(${one}, ',' order by l.title, l.id) from label_links ll
-          join labels l on l.id = ll.label_id and ${appliesToSql('l', { project, above })}
+          join labels l on l.id = ll.label_id and ${labelOrMilestoneAppliesSql('l', { project, above })}
           where ll.noteable_id = i.id and ll.noteable_type = '${type}'), '')`,
       },
       { constant: ']' },
@@ -54,7 +54,7 @@ const changedLabel = jsonShape<unknown>('ChangedLabel').fields({
 });
 
 /** SQL for the bytes of the label details of a row `i`, for the size limit of pages. */
-export function labelDetailsBytes(type: NoteableType): string {
+export function labelDetailsBytesSql(type: NoteableType): string {
   return `coalesce((select sum(coalesce(octet_length(l.description), 0) + octet_length(l.description_html))
     from label_links ll join labels l on l.id = ll.label_id
     where ll.noteable_id = i.id and ll.noteable_type = '${type}'), 0)`;
@@ -63,10 +63,10 @@ export function labelDetailsBytes(type: NoteableType): string {
 /** Events of labels that were added to or removed from noteables. Source: reference work-tracking 2.8. */
 export const labelEvents: ResourceEvents = {
   noun: 'label',
-  about: addAndRemoveSummaries('label'),
+  about: createAddRemoveEventSummaries('label'),
   table: 'resource_label_events',
   joins: (above) =>
-    `left join labels l on l.id = e.label_id and ${appliesToSql('l', { project: 'e.project_id', above })}`,
+    `left join labels l on l.id = e.label_id and ${labelOrMilestoneAppliesSql('l', { project: 'e.project_id', above })}`,
   bytes: 'coalesce((select octet_length(l.description) from labels l where l.id = e.label_id), 0)',
   shape: resourceEventShape.extend<ResourceEventSql>('ResourceLabelEvent').fields({
     label: [json.objectWhen(changedLabel), () => ({ of: {}, when: 'l.id is not null' })],

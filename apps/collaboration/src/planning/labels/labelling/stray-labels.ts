@@ -1,6 +1,6 @@
 import { prepareStatement } from '@rookery/persistence';
 import type { Tx } from '@rookery/persistence';
-import { waitForTransactionsAtPreviousPlace } from '../../../base/noteables/planning-place';
+import { waitForTransactionsBeforeProjectMove } from '../../../base/noteables/planning-place';
 
 /** Tables that use labels; a missing replacement label is created for them. */
 const USES = ['label_links', 'label_priorities'];
@@ -62,8 +62,8 @@ const replaceStrays = prepareStatement(
  * Replaces labels whose group is no longer above the project, so that noteables keep labels of the same name. Creates a label
  * in the project if no reachable label has the name. Source: reference work-tracking 9.4.
  */
-export async function replaceStrayLabels(tx: Tx, projectIds: readonly number[]): Promise<void> {
-  await waitForTransactionsAtPreviousPlace(tx, projectIds);
+export async function replaceUnreachableLabels(tx: Tx, projectIds: readonly number[]): Promise<void> {
+  await waitForTransactionsBeforeProjectMove(tx, projectIds);
   await tx.prepared(insertMissingLabels, [projectIds]);
   await tx.prepared(replaceStrays, [projectIds]);
 }

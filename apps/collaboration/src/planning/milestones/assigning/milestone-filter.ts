@@ -41,19 +41,19 @@ export function milestoneFilterById(text: string | undefined): MilestoneFilter |
 }
 
 /** Condition on a row `i`. `reaches` is boolean SQL over a milestone `m`: true if the project or group can use it. */
-export function milestoneFilterSql(filter: MilestoneFilter, reaches: string, bind: Bind): string {
-  const hasMilestone = `i.milestone_id is not null and i.milestone_id in (select m.id from milestones m where ${reaches})`;
+export function milestoneFilterSql(filter: MilestoneFilter, isUsableSql: string, bind: Bind): string {
+  const hasMilestone = `i.milestone_id is not null and i.milestone_id in (select m.id from milestones m where ${isUsableSql})`;
   if (filter === 'None') return `(${hasMilestone}) is not true`;
   if (filter === 'Any') return hasMilestone;
   // The ids are found once; a condition on the milestone would be evaluated for each noteable.
-  return `i.milestone_id = any(array(select m.id from milestones m where ${matchesMilestoneFilterSql(filter, bind)} and ${reaches}))`;
+  return `i.milestone_id = any(array(select m.id from milestones m where ${matchesMilestoneFilterSql(filter, bind)} and ${isUsableSql}))`;
 }
 
 /**
  * SQL for the due day of the milestone of a row `i`; null if it has none. `reaches` is that of `milestoneFilterSql`.
  */
-export function milestoneDueSql(reaches: string): string {
-  return `(select m.due_on from milestones m where m.id = i.milestone_id and ${reaches})`;
+export function milestoneDueDateSql(isUsableSql: string): string {
+  return `(select m.due_on from milestones m where m.id = i.milestone_id and ${isUsableSql})`;
 }
 
 function matchesMilestoneFilterSql(filter: Exclude<MilestoneFilter, 'None' | 'Any'>, bind: Bind): string {

@@ -5,10 +5,10 @@ import type { MilestoneFilter } from './milestone-filter';
 /** Maps the parameters for the milestone of a list. `name` is the parameter of the id. Errors: InvalidParameters. */
 export function toMilestoneFilter(
   title: string | undefined,
-  name: string,
+  idParameter: string,
   id: string | undefined,
 ): MilestoneFilter | undefined {
   const byId = milestoneFilterById(id);
-  if (byId === null) throw new InvalidParameters([`${name} does not have a valid value`]);
+  if (byId === null) throw new InvalidParameters([`${idParameter} does not have a valid value`]);
   return byId ?? milestoneFilterByTitle(title);
 }

@@ -1,9 +1,9 @@
 import type { Collection, Tx } from '@rookery/persistence';
 import { prepareStatement } from '@rookery/persistence';
-import { perKind } from '../../../base/noteables/noteable-kinds';
+import { cachePerNoteableKind } from '../../../base/noteables/noteable-kinds';
 import type { NoteableKind } from '../../../base/noteables/noteable-kinds';
 import type { Milestone } from '../milestone.entity';
-import { reserveTitles } from '../milestones.service';
+import { reserveMilestoneTitles } from '../milestones.service';
 
 /** Joins: the milestones in `used` whose group is no longer above the project. */
 const STRAY = `join milestones m on m.id = used.milestone_id and m.group_id is not null
@@ -19,7 +19,7 @@ const REPLACEMENT = `lateral (
  * $1 projects. Selects used milestones of groups that are no longer above the project, with their replacement, or null
  * if there is none.
  */
-const selectStrayMilestones = perKind(({ table }) =>
+const selectStrayMilestones = cachePerNoteableKind(({ table }) =>
   prepareStatement(
     `milestones_strays_of_${table}`,
     `select used.project_id, m.id, m.title, home.traversal_ids[1] as root, near.id as heir_id
@@ -37,7 +37,7 @@ const insertCopy = prepareStatement(
    returning id`,
 );
 /** $1 project, $2 milestone, $3 its replacement. */
-const replaceStrayMilestone = perKind(({ table, writes }) =>
+const replaceStrayMilestone = cachePerNoteableKind(({ table, writes }) =>
   prepareStatement(
     `milestones_replace_stray_of_${table}`,
     `${writes.update} milestone_id = $3::bigint where i.project_id = $1::bigint and i.milestone_id = $2::bigint`,
@@ -65,14 +65,14 @@ interface StrayMilestone {
  * Replaces milestones whose group is no longer above the project, so that noteables keep a milestone of the same title. Copies
  * it to the project if no reachable milestone has the title. Source: reference work-tracking 9.5.
  */
-export async function replaceStrayMilestones(
+export async function replaceUnreachableMilestones(
   tx: Tx,
   kind: NoteableKind,
   own: Collection<Milestone>,
   projectIds: readonly number[],
 ): Promise<void> {
   const find = (): Promise<StrayMilestone[]> => tx.prepared<StrayMilestone>(selectStrayMilestones(kind), [projectIds]);
-  await reserveTitles(tx, await find());
+  await reserveMilestoneTitles(tx, await find());
   const copied = new Map<string, number>();
   // Selected again, because replacements may have been created before the titles were reserved.
   for (const stray of await find()) {

@@ -78,7 +78,7 @@ export interface ActionSet {
 }
 
 /** Executes each command as a separate step in a savepoint. A step's error becomes the reason of its outcome. */
-export async function executeEach(
+export async function executeCommandsInSavepoints(
   tx: Tx,
   commands: readonly Command[],
   step: (command: Command, index: number) => Promise<ActionResult>,
@@ -108,7 +108,7 @@ export async function tryStep<T>(
   try {
     return await tx.attempt(step);
   } catch (error) {
-    return otherwise({ why: refusalReason(error) });
+    return otherwise({ why: describeQuickActionRefusal(error) });
   }
 }
 
@@ -116,7 +116,7 @@ export async function tryStep<T>(
  * Returns the reason why a step was refused, without names of users or noteables. Errors: rethrows an error that is not
  * a refusal.
  */
-export function refusalReason(error: unknown): string {
+export function describeQuickActionRefusal(error: unknown): string {
   if (error instanceof NotModified) return 'it is so already';
   if (error instanceof Forbidden || error instanceof Unauthorized) return 'you are not allowed to';
   if (error instanceof NotFound) return 'it was not found';

@@ -1,9 +1,9 @@
 import { READ_LIMIT } from '../markdown-blocks';
-import { parseCommands } from './parse-commands';
+import { parseQuickActionCommands } from './parse-commands';
 
 const KNOWN = new Set(['close', 'label', 'title', 'remove_due_date']);
 const parseAndFormat = (text: string) => {
-  const { commands, rest } = parseCommands(text, (name) => KNOWN.has(name));
+  const { commands, rest } = parseQuickActionCommands(text, (name) => KNOWN.has(name));
   return [commands.map(({ name, argument }) => (argument === '' ? name : `${name}: ${argument}`)), rest];
 };
 
@@ -71,7 +71,7 @@ test.each([
   ['brackets', `/close\n${'['.repeat(1_000_000)}`],
 ])('parses a million characters of %s within the CPU limit', (_, text) => {
   const started = process.cpuUsage();
-  parseCommands(text, (name) => KNOWN.has(name));
+  parseQuickActionCommands(text, (name) => KNOWN.has(name));
   const { user } = process.cpuUsage(started);
   if (process.env.SHOW) console.log(_, user / 1000);
   // Units: microseconds of CPU. Generous, because the machine is shared: a quadratic parser takes minutes.

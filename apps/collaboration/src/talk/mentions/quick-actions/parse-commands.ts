@@ -1,4 +1,4 @@
-import { findCodeLines, parsedPart } from '../markdown-blocks';
+import { findMarkdownCodeLines, cutMarkdownToParseLimit } from '../markdown-blocks';
 
 /** Quick action in a text: a line with a name and an argument. */
 export interface Command {
@@ -44,13 +44,13 @@ const TEXTS: Readonly<Record<string, string>> = {
  * code and quotes. Keeps the other lines unchanged. Parses only the first part of a text, the same as for mentions.
  * Source: reference work-tracking 2.6.
  */
-export function parseCommands(text: string, isKnown: (name: string) => boolean): CommandedText {
+export function parseQuickActionCommands(text: string, isKnown: (name: string) => boolean): CommandedText {
   if (!MAY_COMMAND.test(text)) return { commands: [], rest: text };
-  const read = parsedPart(text);
+  const read = cutMarkdownToParseLimit(text);
   const lines = splitLines(read);
   const names = lines.map((line) => parseCommandName(line, isKnown));
   if (!names.some((name) => name !== null)) return { commands: [], rest: text };
-  const code = findCodeLines(read);
+  const code = findMarkdownCodeLines(read);
   const quoted = findQuotedLines(lines, code);
   const commands: Command[] = [];
   const kept = lines.map(({ text: line, withEnding }, number) => {

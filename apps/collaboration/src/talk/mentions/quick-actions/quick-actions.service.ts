@@ -6,7 +6,7 @@ import type { NoteableKind } from '../../../base/noteables/noteable-kinds';
 import type { NoteableWithParent } from '../../../base/noteables/planning.policy';
 import { tryStep } from './action-set';
 import type { ActionSet, ActionContext, ExecuteActions, ActionResult } from './action-set';
-import { parseCommands } from './parse-commands';
+import { parseQuickActionCommands } from './parse-commands';
 import type { Command, CommandedText } from './parse-commands';
 
 /**
@@ -66,7 +66,7 @@ export class QuickActionsService {
 
   /** Parses the quick actions in a text of a noteable. */
   readCommands(kind: NoteableKind, text: string): CommandedText {
-    return parseCommands(text, (name) => this.findSet(kind, name) !== undefined);
+    return parseQuickActionCommands(text, (name) => this.findSet(kind, name) !== undefined);
   }
 
   /** Prepares quick actions. `commands` are from the result of `readCommands`. */

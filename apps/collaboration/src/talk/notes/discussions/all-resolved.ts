@@ -1,7 +1,7 @@
 import type { DirectoryPosition, NoteableFacts } from '@rookery/contracts';
 import { statement } from '@rookery/persistence';
 import type { Tx } from '@rookery/persistence';
-import { perKind } from '../../../base/noteables/noteable-kinds';
+import { cachePerNoteableKind } from '../../../base/noteables/noteable-kinds';
 import type { NoteableReference } from '../../../base/noteables/reader';
 import type { ResolvedNote } from '../note.entity';
 import { systemNotes, writeSystemNotes } from '../system-notes';
@@ -13,7 +13,7 @@ export interface ResolvedThreads extends Pick<NoteableReference, 'kind'> {
 }
 
 /** Selects the noteable if all of its public threads are resolved. The noteable must belong to a project. */
-const selectIfAllResolved = perKind(({ table, type }) =>
+const selectIfAllResolved = cachePerNoteableKind(({ table, type }) =>
   statement<{ noteable: number }, NoteableFacts & { readonly at: Date }>(
     `${table}_all_resolved`,
     `select i.id, i.iid, i.project_id, i.author_id, i.created_at, now() as at from ${table} i
@@ -28,7 +28,7 @@ const selectIfAllResolved = perKind(({ table, type }) =>
  * no such note. Internal threads are ignored, because the note and its e-mail would disclose them.
  * Returns true if it wrote the note. Source: reference repositories 8.12; reference work-tracking 8.4.
  */
-export async function announceAllResolved(
+export async function announceAllThreadsResolved(
   tx: Tx,
   { kind, id: noteableId, resolved }: ResolvedThreads,
   { userId: actorId, directory: seen }: { readonly userId: number; readonly directory?: DirectoryPosition },

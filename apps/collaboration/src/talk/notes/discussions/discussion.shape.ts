@@ -1,4 +1,4 @@
-import { json, jsonShape, textsSql } from '../../../base/noteables/json.shape';
+import { json, jsonShape, jsonTextsSql } from '../../../base/noteables/json.shape';
 import type { JsonShape } from '../../../base/noteables/json.shape';
 import type { NoteableKind } from '../../../base/noteables/noteable-kinds';
 import { noteShapeOf } from '../note.shape';
@@ -21,7 +21,7 @@ export const notesOfDiscussionSql = ({ readsInternal }: Pick<DiscussionSql, 'rea
     left join directory_users a on a.id = n.author_id where not n.internal or ${readsInternal}`;
 
 /** SQL for the bytes of the texts of a discussion, for the size limit of pages. */
-export const discussionBytes = ({ readsInternal }: Pick<DiscussionSql, 'readsInternal'>): string =>
+export const discussionBytesSql = ({ readsInternal }: Pick<DiscussionSql, 'readsInternal'>): string =>
   `case when h.thread_id is null then octet_length(h.body) else coalesce((select sum(octet_length(n.body)) from notes n
     where ${OF_THREAD} and (not n.internal or ${readsInternal})), 0) end`;
 
@@ -32,7 +32,7 @@ const createShape = (name: string, noteShape: JsonShape<NoteSql>): JsonShape<Dis
     individual_note: [json.bool, () => 'h.thread_id is null'],
     notes: [
       json.list(noteShape),
-      (sql) => textsSql(noteShape, { of: sql, from: notesOfDiscussionSql(sql) }, 'n.created_at, n.id'),
+      (sql) => jsonTextsSql(noteShape, { of: sql, from: notesOfDiscussionSql(sql) }, 'n.created_at, n.id'),
     ],
   });
 

@@ -1,12 +1,12 @@
 import { Controller } from '@nestjs/common';
 import {
   ability,
-  all,
+  unpagedList,
   checkUnmodifiedSince,
   created,
   Endpoint,
   JsonText,
-  none,
+  noContent,
   one,
   withAlternative,
   page,
@@ -14,13 +14,18 @@ import {
 import type { JsonPage, AlternativeAnswer } from '@rookery/api-v4';
 import type { SignedInViewer } from '@rookery/kernel';
 import { NoteableFinders } from '../../../base/noteables/noteable-finders';
-import { decorateIf, foundRoutesBelow, nameClass, IdentifyNoteable } from '../../../base/noteables/noteable-routes.dto';
+import {
+  decorateIf,
+  createNoteableLookupRouteOptions,
+  nameClass,
+  IdentifyNoteable,
+} from '../../../base/noteables/noteable-routes.dto';
 import type { BelowCall, RoutesByName, NoteableRoutes } from '../../../base/noteables/noteable-routes.dto';
 import { NewNotesService } from '../new-notes.service';
 import { notePolicy } from '../note.policy';
 import { noteShapeOf } from '../note.shape';
 import { NOTE_BODY_LIMIT } from '../notes.controller';
-import { CreateNote, toNewNote, wantsInternal, withoutEffectIn } from '../notes.dto';
+import { CreateNote, toNewNote, wantsInternal, createIgnoredNoteParamsRule } from '../notes.dto';
 import { NotesService } from '../notes.service';
 import { commandsOnly, presentNewNote } from '../new-note.presenter';
 import { discussionShapeOf } from './discussion.shape';
@@ -52,7 +57,7 @@ export function discussionsController(routes: NoteableRoutes | RoutesByName) {
   const { kind, a } = routes;
   const note = noteShapeOf(kind).presenter;
   const discussion = discussionShapeOf(kind).presenter;
-  const noteable = foundRoutesBelow(routes);
+  const noteable = createNoteableLookupRouteOptions(routes);
   const path = (tail: string): string => `/${routes.path}/discussions${tail}`;
   const at = (tail: string) => ({ within: noteable.within, ...noteable.aliases(`discussions${tail}`) });
   const mayCreate = ability(
@@ -104,7 +109,7 @@ export function discussionsController(routes: NoteableRoutes | RoutesByName) {
       source: SOURCE,
       may: mayCreate,
       params: noteable.params(threadParamsOf(kind)),
-      withoutEffect: withoutEffectIn(kind),
+      withoutEffect: createIgnoredNoteParamsRule(kind),
       answers: withAlternative(created(discussion), 202, commandsOnly),
       fails: [429],
       bodyLimit: NOTE_BODY_LIMIT,
@@ -137,7 +142,7 @@ export function discussionsController(routes: NoteableRoutes | RoutesByName) {
       source: SOURCE,
       may: noteable.may.write,
       params: noteable.params(IdentifyDiscussion),
-      answers: all(note),
+      answers: unpagedList(note),
     })
     async listNotes(call: DiscussionCall<IdentifyDiscussion>): Promise<JsonText> {
       return new JsonText(
@@ -151,7 +156,7 @@ export function discussionsController(routes: NoteableRoutes | RoutesByName) {
       source: SOURCE,
       may: mayCreate,
       params: noteable.params(CreateReply),
-      withoutEffect: withoutEffectIn(kind),
+      withoutEffect: createIgnoredNoteParamsRule(kind),
       answers: withAlternative(created(note), 202, commandsOnly),
       fails: [429],
       bodyLimit: NOTE_BODY_LIMIT,
@@ -203,7 +208,7 @@ export function discussionsController(routes: NoteableRoutes | RoutesByName) {
       source: 'reference work-tracking 0.14, 2.3, 3.1',
       may: noteable.may.write,
       params: noteable.params(IdentifyReply),
-      answers: none(),
+      answers: noContent(),
       fails: [412],
     })
     async removeNote(call: DiscussionCall<IdentifyReply>): Promise<void> {

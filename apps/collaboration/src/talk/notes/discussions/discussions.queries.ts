@@ -6,10 +6,10 @@ import type { SqlReader, Statement } from '@rookery/persistence';
 import { platformSettings } from '@rookery/platform';
 import type { SettingsOf } from '@rookery/platform';
 import { NoteableKinds } from '../../../base/noteables/noteable-kinds';
-import { missingBelow, perKindAndColumn } from '../../../base/noteables/reader';
+import { createNoteableNotFound, cachePerNoteableKindAndColumn } from '../../../base/noteables/reader';
 import type { NoteableReference } from '../../../base/noteables/reader';
-import { readerValues } from '../notes.queries';
-import { runWithReferences } from '../reference-statements';
+import { toNoteReaderParams } from '../notes.queries';
+import { runReferringStatementIfNeeded } from '../reference-statements';
 import { DiscussionStatements } from './discussions.statements';
 
 const NO_DISCUSSIONS: JsonPage = { json: '[]', total: 0, hasNext: false };
@@ -28,12 +28,14 @@ export class DiscussionsQueries {
     kinds: NoteableKinds,
     @Inject(platformSettings.token) { externalUrl }: SettingsOf<typeof platformSettings>,
   ) {
-    this.statementsOf = perKindAndColumn((kind, by) => new DiscussionStatements(kind, externalUrl, by));
-    this.referringOf = perKindAndColumn((kind, by) => new DiscussionStatements(kind, externalUrl, by, kinds.all));
+    this.statementsOf = cachePerNoteableKindAndColumn((kind, by) => new DiscussionStatements(kind, externalUrl, by));
+    this.referringOf = cachePerNoteableKindAndColumn(
+      (kind, by) => new DiscussionStatements(kind, externalUrl, by, kinds.all),
+    );
   }
 
   async list(viewer: Viewer, on: NoteableReference, page: PageRequest): Promise<JsonPage> {
-    const values = readerValues(viewer, on);
+    const values = toNoteReaderParams(viewer, on);
     const row = await this.findRow(this.database, on, (statements) => statements.pageStatement(page, values));
     if (!row && on.isUntouched) return NO_DISCUSSIONS;
     if (!row) throw new NotFound(on.kind.resource);
@@ -57,9 +59,9 @@ export class DiscussionsQueries {
 
   /** Returns a note of a discussion as JSON text. Errors: NotFound. */
   async findNote(viewer: Viewer, on: NoteableReference, key: number, noteId: number): Promise<string> {
-    const values = { ...readerValues(viewer, on), discussion: key, note: noteId };
+    const values = { ...toNoteReaderParams(viewer, on), discussion: key, note: noteId };
     const row = await this.findRow(this.database, on, (statements) => statements.statement('note', values));
-    if (!row) throw missingBelow(on, 'Discussion');
+    if (!row) throw createNoteableNotFound(on, 'Discussion');
     if (row.head === null) throw new NotFound('Discussion');
     if (row.json === null) throw new NotFound();
     return row.json;
@@ -71,9 +73,9 @@ export class DiscussionsQueries {
     on: NoteableReference,
     { of, key, resource }: { readonly of: 'one' | 'notes'; readonly key: number; readonly resource: string },
   ): Promise<string> {
-    const values = { ...readerValues(viewer, on), discussion: key };
+    const values = { ...toNoteReaderParams(viewer, on), discussion: key };
     const row = await this.findRow(reads, on, (statements) => statements.statement(of, values));
-    if (!row) throw missingBelow(on, resource);
+    if (!row) throw createNoteableNotFound(on, resource);
     if (row.json === null) throw new NotFound(resource);
     return row.json;
   }
@@ -84,6 +86,6 @@ export class DiscussionsQueries {
     statement: (statements: DiscussionStatements) => Statement<R>,
   ): Promise<R | undefined> {
     const both = { plain: this.statementsOf(on), referring: this.referringOf(on) };
-    return runWithReferences<DiscussionStatements, R>(reads, both, statement);
+    return runReferringStatementIfNeeded<DiscussionStatements, R>(reads, both, statement);
   }
 }

@@ -3,14 +3,14 @@ import type { SignedInViewer } from '@rookery/kernel';
 import { Forbidden, NotFound, Refused } from '@rookery/kernel';
 import type { Tx } from '@rookery/persistence';
 import { Work } from '@rookery/persistence';
-import { missingBelow } from '../../../base/noteables/reader';
+import { createNoteableNotFound } from '../../../base/noteables/reader';
 import type { NoteableReference } from '../../../base/noteables/reader';
 import { NoteLimit } from '../note-limit';
 import { notePolicy } from '../note.policy';
-import { foundNote, NotesQueries, readerValues } from '../notes.queries';
+import { requireVisibleNote, NotesQueries, toNoteReaderParams } from '../notes.queries';
 import { NotesService } from '../notes.service';
 import type { NoteKey, NewNote } from '../notes.service';
-import { announceAllResolved } from './all-resolved';
+import { announceAllThreadsResolved } from './all-resolved';
 import type { ResolvedThreads } from './all-resolved';
 import { DiscussionsQueries } from './discussions.queries';
 import type { DiscussionHead } from './discussions.statements';
@@ -44,7 +44,7 @@ export class DiscussionsService {
     const note = await this.notes.writeNote(tx, viewer, on, { as: 'reply', newNote, thread: key, refuse });
     // A reply that was sent as internal must not become public.
     if (newNote.internal && !note.internal) throw new Forbidden();
-    const values = { ...readerValues(viewer, on), discussion: key, note: note.id };
+    const values = { ...toNoteReaderParams(viewer, on), discussion: key, note: note.id };
     const [row] = await tx.run(this.queries.statementsOf(on).statement('answer', values));
     if (!row) throw new NotFound('Discussion');
     return row.json;
@@ -88,11 +88,11 @@ export class DiscussionsService {
     { id: noteId, discussion: key }: Required<NoteKey>,
     isResolved: boolean,
   ): Promise<string> {
-    const values = { ...readerValues(viewer, on), note: noteId };
+    const values = { ...toNoteReaderParams(viewer, on), note: noteId };
     return this.work.run(async (tx) => {
       const head = await this.findHead(tx, viewer, on, key);
       const [row] = await tx.run(this.noteQueries.statementsOf(on).statement('subject', values));
-      const note = foundNote(row, on.kind);
+      const note = requireVisibleNote(row, on.kind);
       if (note.discussion_id !== key) throw new NotFound();
       const people = [note.noteable_author_id, head.author_id, note.author_id];
       if (!notePolicy.mayResolve(viewer, on.parent, people, note.locked)) throw new Forbidden();
@@ -108,13 +108,13 @@ export class DiscussionsService {
 
   /** Notes that the last open thread was resolved, which counts as a note. Errors: TooManyRequests, before the commit. */
   private async announceAndCountResolved(tx: Tx, viewer: SignedInViewer, change: ResolvedThreads): Promise<void> {
-    if (await announceAllResolved(tx, change, viewer)) this.limit.countNotes(tx, viewer);
+    if (await announceAllThreadsResolved(tx, change, viewer)) this.limit.countNotes(tx, viewer);
   }
 
   private async findHead(tx: Tx, viewer: SignedInViewer, on: NoteableReference, key: number): Promise<DiscussionHead> {
-    const values = { ...readerValues(viewer, on), discussion: key };
+    const values = { ...toNoteReaderParams(viewer, on), discussion: key };
     const [row] = await tx.run(this.queries.statementsOf(on).statement('head', values));
-    if (!row) throw missingBelow(on, 'Discussion');
+    if (!row) throw createNoteableNotFound(on, 'Discussion');
     if (row.id === null) throw new NotFound('Discussion');
     return row;
   }

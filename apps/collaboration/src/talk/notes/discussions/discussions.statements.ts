@@ -1,7 +1,7 @@
 import type { PageRequest } from '@rookery/kernel';
 import { isUsualPage, CachedStatements, ListQuery } from '@rookery/persistence';
 import type { RowOf, Statement } from '@rookery/persistence';
-import { arraySql } from '../../../base/noteables/json.shape';
+import { jsonArraySql } from '../../../base/noteables/json.shape';
 import type { ShapeSql } from '../../../base/noteables/json.shape';
 import type { NoteableKind } from '../../../base/noteables/noteable-kinds';
 import { keyColumn } from '../../../base/noteables/references.shape';
@@ -9,9 +9,9 @@ import { noteShapeOf } from '../note.shape';
 import type { Note, ResolvedNote } from '../note.entity';
 import { READS_INTERNAL } from '../note-statement';
 import type { ReaderParams } from '../note-statement';
-import { namedVisibleSql, noteSqlOf, statementsName } from '../notes.statements';
-import { discussionBytes, discussionShapeOf, notesOfDiscussionSql } from './discussion.shape';
-import { headSql } from './threads-sql';
+import { isNamedNoteableVisibleSql, noteSqlOf, noteableStatementName } from '../notes.statements';
+import { discussionBytesSql, discussionShapeOf, notesOfDiscussionSql } from './discussion.shape';
+import { discussionHeadJoinSql } from './threads-sql';
 
 interface DiscussionParams extends ReaderParams {
   readonly discussion: number;
@@ -77,8 +77,8 @@ export class DiscussionStatements {
     referenced: readonly NoteableKind[] = [],
   ) {
     const sql = noteSqlOf(kind, externalUrl, referenced);
-    this.name = statementsName(kind, by, referenced.length > 0 ? 'discussions_referring' : 'discussions');
-    this.visible = namedVisibleSql(kind, by);
+    this.name = noteableStatementName(kind, by, referenced.length > 0 ? 'discussions_referring' : 'discussions');
+    this.visible = isNamedNoteableVisibleSql(kind, by);
     this.note = noteShapeOf(kind).toSql(sql);
     this.discussion = discussionShapeOf(kind).toSql({ ...sql, readsInternal: READS_INTERNAL });
   }
@@ -94,7 +94,7 @@ export class DiscussionStatements {
         name: 'discussions',
         from: 'notes h',
         carries: 'h.*',
-        bytes: discussionBytes({ readsInternal: READS_INTERNAL }),
+        bytes: discussionBytesSql({ readsInternal: READS_INTERNAL }),
         values,
       })
         .where(
@@ -102,7 +102,7 @@ export class DiscussionStatements {
           and (not h.internal or ${READS_INTERNAL})`,
         )
         .orderBy([['h.created_at', 'asc']]);
-      const rows = list.arraySql(page, (...rows) => arraySql(this.discussion, ...rows));
+      const rows = list.arraySql(page, (...rows) => jsonArraySql(this.discussion, ...rows));
       return { text: this.discussionsPageSql(rows), values: list.values };
     });
   }
@@ -121,7 +121,7 @@ export class DiscussionStatements {
         return this.selectHeadSql(this.discussion.sql);
       case 'notes':
         return this.selectHeadSql(
-          arraySql(this.note, notesOfDiscussionSql({ readsInternal: READS_INTERNAL }), 'n.created_at, n.id'),
+          jsonArraySql(this.note, notesOfDiscussionSql({ readsInternal: READS_INTERNAL }), 'n.created_at, n.id'),
         );
       case 'note':
         return this.selectNoteSql();
@@ -153,7 +153,7 @@ export class DiscussionStatements {
    * sees no such discussion.
    */
   private selectHeadSql(json: string): string {
-    return `select (select ${json} from notes h where ${headSql(this.kind, ':discussion::bigint')}
+    return `select (select ${json} from notes h where ${discussionHeadJoinSql(this.kind, ':discussion::bigint')}
         and (not h.internal or ${READS_INTERNAL})) as json
       from ${this.kind.table} i where ${this.visible}`;
   }
@@ -163,7 +163,7 @@ export class DiscussionStatements {
     return `select h.id as head, (select ${this.note.sql} from notes n left join directory_users a on a.id = n.author_id
         where n.id = :note::bigint and n.noteable_id = h.noteable_id and n.noteable_type = h.noteable_type
           and coalesce(n.thread_id, n.id) = :discussion::bigint) as json
-      from ${this.kind.table} i left join notes h on ${headSql(this.kind, ':discussion::bigint')}
+      from ${this.kind.table} i left join notes h on ${discussionHeadJoinSql(this.kind, ':discussion::bigint')}
         and (not h.internal or ${READS_INTERNAL})
       where ${this.visible}`;
   }
@@ -175,7 +175,7 @@ export class DiscussionStatements {
   private lockHeadSql(): string {
     return `select i.id as noteable_id, i.author_id as noteable_author_id, i.discussion_locked is true as locked,
         h.id, h.author_id, h.system, h.thread_id
-      from ${this.kind.table} i left join notes h on ${headSql(this.kind, ':discussion::bigint')}
+      from ${this.kind.table} i left join notes h on ${discussionHeadJoinSql(this.kind, ':discussion::bigint')}
         and (not h.internal or ${READS_INTERNAL})
       where ${this.visible}
       for no key update of i`;
@@ -188,7 +188,7 @@ export class DiscussionStatements {
   private addReplySql(): string {
     return `with head as (
       select h.id, h.resolved_at, h.resolved_by_id from ${this.kind.table} i
-      join notes h on ${headSql(this.kind, ':discussion::bigint')} where ${this.visible}
+      join notes h on ${discussionHeadJoinSql(this.kind, ':discussion::bigint')} where ${this.visible}
     ), begun as (
       update notes f set thread_id = f.id from head where f.id = head.id and f.thread_id is null
     ), settled as (

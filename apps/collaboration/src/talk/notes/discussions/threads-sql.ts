@@ -6,7 +6,7 @@ import type { NoteableKind } from '../../../base/noteables/noteable-kinds';
  * first note of a thread, or the oldest note that is left of it. `key` is an SQL expression for the id of the note that
  * started the discussion.
  */
-export function headSql({ type }: NoteableKind, key: string): string {
+export function discussionHeadJoinSql({ type }: NoteableKind, key: string): string {
   return `h.id = coalesce((select r.id from notes r where r.noteable_id = i.id and r.noteable_type = '${type}'
         and r.thread_id = ${key} and not r.is_reply), ${key})
       and h.noteable_id = i.id and h.noteable_type = '${type}' and coalesce(h.thread_id, h.id) = ${key}`;
@@ -16,12 +16,12 @@ export function headSql({ type }: NoteableKind, key: string): string {
  * Common table expression after a deletion of notes: the oldest remaining note of a thread replaces a deleted head.
  * `gone` has the columns id, noteable_type, noteable_id, thread_id and is_reply of the deleted notes.
  */
-export function promoteNextHeadSql(gone: string): string {
+export function promoteNextDiscussionHeadSql(deletedNotes: string): string {
   return `followed as (
       update notes n set is_reply = false
-      from (select distinct on (r.thread_id) r.id from ${gone} g
+      from (select distinct on (r.thread_id) r.id from ${deletedNotes} g
         join notes r on r.noteable_id = g.noteable_id and r.noteable_type = g.noteable_type and r.thread_id = g.thread_id
-        where g.thread_id is not null and not g.is_reply and r.id not in (select d.id from ${gone} d)
+        where g.thread_id is not null and not g.is_reply and r.id not in (select d.id from ${deletedNotes} d)
         order by r.thread_id, r.created_at, r.id) next
       where n.id = next.id
     )`;
@@ -29,15 +29,18 @@ export function promoteNextHeadSql(gone: string): string {
 
 /**
  * Common table expression after a deletion of notes: drops the places of diff threads that have no note left. `gone`
- * has the columns that `promoteNextHeadSql` requires. Returns an empty text for kinds without diff threads.
+ * has the columns that `promoteNextDiscussionHeadSql` requires. Returns an empty text for kinds without diff threads.
  */
-export function dropPlacesSql({ abilities }: Pick<NoteableKind, 'abilities'>, gone: string): string {
+export function deleteEmptyThreadPositionsSql(
+  { abilities }: Pick<NoteableKind, 'abilities'>,
+  deletedNotes: string,
+): string {
   if (!abilities.includes('diff-threads')) return '';
   return `, unplaced as (
-      delete from note_positions p using ${gone} g
+      delete from note_positions p using ${deletedNotes} g
       where p.thread_id = g.thread_id and not exists (select 1 from notes r
         where r.noteable_id = g.noteable_id and r.noteable_type = g.noteable_type and r.thread_id = g.thread_id
-          and r.id not in (select d.id from ${gone} d))
+          and r.id not in (select d.id from ${deletedNotes} d))
     )`;
 }
 

@@ -70,7 +70,7 @@ export async function moveNotePositions(tx: Tx, moved: readonly FollowedPosition
 }
 
 /** Stores whether the lines of suggestions still are what they replace. */
-export async function markSuggestions(tx: Tx, read: readonly FollowedSuggestion[]): Promise<void> {
+export async function updateSuggestionsOutdated(tx: Tx, read: readonly FollowedSuggestion[]): Promise<void> {
   if (read.length === 0) return;
   await tx.run(markOutdated, { ids: read.map(({ id }) => id), outdated: read.map((one) => one.isOutdated) });
 }
@@ -86,6 +86,6 @@ export async function resolveThreads(
 }
 
 /** Marks suggestions as applied by a commit. */
-export async function markApplied(tx: Tx, ids: readonly number[], commit: string): Promise<void> {
+export async function markSuggestionsApplied(tx: Tx, ids: readonly number[], commit: string): Promise<void> {
   await tx.run(applySuggestions, { ids, commit });
 }

@@ -26,16 +26,16 @@ const deleteIntents = statement<{ ids: readonly number[] }, never>(
 );
 
 /** Notes that a commit applies suggestions. The commit counts only when its branch has moved. */
-export async function intendSuggestions(db: SqlReader, commit: string, ids: readonly number[]): Promise<void> {
+export async function recordSuggestionIntents(db: SqlReader, commit: string, ids: readonly number[]): Promise<void> {
   await db.run(insertIntents, { commit, ids });
 }
 
 /** Returns the suggestions that commits apply, and that are not applied yet. */
-export function findIntended(db: SqlReader, commits: readonly string[]): Promise<IntendedSuggestion[]> {
+export function findIntendedSuggestions(db: SqlReader, commits: readonly string[]): Promise<IntendedSuggestion[]> {
   return db.run(selectIntentsOfCommits, { commits });
 }
 
 /** Drops the notes about suggestions that are settled. */
-export async function forgetIntents(tx: Tx, ids: readonly number[]): Promise<void> {
+export async function deleteSuggestionIntents(tx: Tx, ids: readonly number[]): Promise<void> {
   await tx.run(deleteIntents, { ids });
 }

@@ -7,12 +7,12 @@ import type { SqlDraft, Statement } from '@rookery/persistence';
 import { platformSettings } from '@rookery/platform';
 import type { SettingsOf } from '@rookery/platform';
 import { groupAccessSql } from '../../../base/noteables/access-sql';
-import { arraySql } from '../../../base/noteables/json.shape';
+import { jsonArraySql } from '../../../base/noteables/json.shape';
 import type { ShapeSql } from '../../../base/noteables/json.shape';
-import { readableSql } from '../../../base/noteables/noteable-kinds';
-import { createReader } from '../../../base/noteables/reader';
+import { canReadNoteableRowSql } from '../../../base/noteables/noteable-kinds';
+import { createNoteableReader } from '../../../base/noteables/reader';
 import { epicKind } from '../epic.kind';
-import { epicBytes, listedEpicShape } from '../epic.shape';
+import { epicTextBytesSql, listedEpicShape } from '../epic.shape';
 import type { EpicKey } from '../issues/epic-issues.queries';
 import { childEpicLinkShape } from './child-epic.shape';
 
@@ -23,7 +23,7 @@ const NAMED = `(select i.id, i.iid from epics i where i.group_id = $1::bigint an
   and ${epicKind.visibleSql({ viewer: PERSON.user, isMember: 'true', readsConfidential: READS_CONFIDENTIAL })}) named`;
 const SHOWN = `i.*, a.full_path, a.traversal_ids, a.reads_internal, a.reads_confidential as may_edit,
   case when a.group_id = $1::bigint then '' else a.full_path end as seen_as`;
-const READABLE = readableSql(epicKind, 'a', PERSON.user);
+const READABLE = canReadNoteableRowSql(epicKind, 'a', PERSON.user);
 /** The children that the viewer sees; access is computed once per group. */
 const CHILDREN = `(select ${SHOWN}
   from (select distinct c.group_id from epics c where c.parent_id = named.id offset 0) used
@@ -63,9 +63,9 @@ export class ChildEpicsQueries {
   pageStatement(page: PageRequest, values: readonly unknown[]): Statement {
     const name = isUsualPage(page) ? `child_epics_${page.perPage}` : null;
     return this.kept.findOrCompose(name, values, (): SqlDraft =>
-      new ListQuery<never>({ name: 'child_epics', from: CHILDREN, carries: 'i.*', bytes: epicBytes({}), values })
+      new ListQuery<never>({ name: 'child_epics', from: CHILDREN, carries: 'i.*', bytes: epicTextBytesSql({}), values })
         .orderBy([['i.relative_position', 'asc']])
-        .jsonSql(page, { rows: (...rows) => arraySql(this.listed, ...rows), from: `from ${NAMED}` }),
+        .jsonSql(page, { rows: (...rows) => jsonArraySql(this.listed, ...rows), from: `from ${NAMED}` }),
     );
   }
 
@@ -90,6 +90,6 @@ export class ChildEpicsQueries {
 }
 
 function statementValues(viewer: SignedInViewer, { group, iid }: EpicKey): unknown[] {
-  const { readsConfidential } = createReader(viewer, group);
+  const { readsConfidential } = createNoteableReader(viewer, group);
   return [group.id, iid, viewer.userId, viewer.isAdmin, viewer.isExternal, readsConfidential];
 }

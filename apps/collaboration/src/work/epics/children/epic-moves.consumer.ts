@@ -7,7 +7,7 @@ import { epicTree } from './epic-tree';
 
 /** Separates parents and children that a moved group put into different trees. Source: reference work-tracking 5.7. */
 @Controller()
-export class EpicMovesConsumer {
+export class EpicTreeSeparationConsumer {
   constructor(private readonly directory: Directory) {}
 
   @Consume(groupMoved, { effect: 'part-epics' })

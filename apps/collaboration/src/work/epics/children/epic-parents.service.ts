@@ -6,7 +6,7 @@ import type { Tx } from '@rookery/persistence';
 import { NoteLimit } from '../../../talk/notes/note-limit';
 import { systemNotes, writeSystemNotes } from '../../../talk/notes/system-notes';
 import { MOST_LEVELS } from '../epic-days';
-import { createParentChanged } from '../epic-events';
+import { createEpicParentChangedEvent } from '../epic-events';
 import { CONFIDENTIAL_CHILDREN_ONLY, CONFIDENTIAL_PARENT, Epic } from '../epic.entity';
 import { epicKind } from '../epic.kind';
 import { epicPolicy } from '../epic.policy';
@@ -85,7 +85,7 @@ export class EpicParentsService {
   /** Emits that an epic changed, for changes of the tree alone. */
   async emitChange(tx: Tx, epicId: number, by: ChangedBy): Promise<void> {
     const epic = await tx.manager.findOneByOrFail(Epic, { id: epicId });
-    tx.emit(epicEvents.updated.of(createParentChanged(by.viewer, epic, by.at)));
+    tx.emit(epicEvents.updated.of(createEpicParentChangedEvent(by.viewer, epic, by.at)));
   }
 
   /**

@@ -4,7 +4,7 @@ import { Directory } from '@rookery/directory';
 import { Forbidden, NotFound } from '@rookery/kernel';
 import type { SignedInViewer } from '@rookery/kernel';
 import type { Tx } from '@rookery/persistence';
-import { executeEach } from '../../../talk/mentions/quick-actions/action-set';
+import { executeCommandsInSavepoints } from '../../../talk/mentions/quick-actions/action-set';
 import type { ActionContext, ExecuteActions, ActionResult } from '../../../talk/mentions/quick-actions/action-set';
 import { parseArgument } from '../../../talk/mentions/quick-actions/arguments';
 import type { Command } from '../../../talk/mentions/quick-actions/parse-commands';
@@ -53,7 +53,7 @@ export class EpicTreeQuickActions {
       },
     };
     const carryOut: ExecuteActions = (tx, on) =>
-      executeEach(tx, commands, async ({ name }, index) => {
+      executeCommandsInSavepoints(tx, commands, async ({ name }, index) => {
         if (!epicPolicy.mayNest(here) || !epicPolicy.mayWrite(viewer, here)) throw new Forbidden();
         return this.executeTreeAction(
           tx,

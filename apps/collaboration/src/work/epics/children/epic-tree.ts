@@ -2,7 +2,7 @@ import { prepareStatement } from '@rookery/persistence';
 import type { SignedInViewer } from '@rookery/kernel';
 import type { Tx } from '@rookery/persistence';
 import { groupAccessSql } from '../../../base/noteables/access-sql';
-import { readableSql } from '../../../base/noteables/noteable-kinds';
+import { canReadNoteableRowSql } from '../../../base/noteables/noteable-kinds';
 import type { NoteableReference } from '../../../base/noteables/reader';
 import { MOST_LEVELS } from '../epic-days';
 import { epicKind } from '../epic.kind';
@@ -25,7 +25,7 @@ const PERSON = { user: '$2::bigint', isAdmin: '$3::boolean', isExternal: '$4::bo
 const SEEN = `select i.id, i.iid, i.group_id, i.parent_id, i.confidential, a.full_path,
     a.traversal_ids[1] as root, a.reads_confidential as may_write, now() as at
   from epics i cross join lateral ${groupAccessSql('i.group_id', PERSON)} a`;
-const READABLE = readableSql(epicKind, 'a', PERSON.user);
+const READABLE = canReadNoteableRowSql(epicKind, 'a', PERSON.user);
 /** $1 epic, $2-$4 the viewer. Locks the epic until the transaction ends. */
 const lockEpicById = prepareStatement(
   'epic_tree_epic',
@@ -144,7 +144,7 @@ export interface PositionedChild {
 export type ReferredEpic = Pick<TreeEpic, 'id' | 'iid' | 'group_id' | 'full_path'>;
 
 /** Epics that a change of the tree involves, by id or by group and number. */
-export interface TreeEnds {
+export interface EpicsToLock {
   readonly ids?: readonly number[];
   readonly named?: readonly { readonly groupId: number; readonly iid: number }[];
   /** Locks their children too. */
@@ -156,12 +156,12 @@ export interface TreeEnds {
  * parent that the same request sets.
  */
 export function listEpicsToLock(
-  on: Pick<NoteableReference, 'by' | 'named' | 'parent'> | null,
+  noteable: Pick<NoteableReference, 'by' | 'named' | 'parent'> | null,
   parentId?: number | null,
-): TreeEnds {
+): EpicsToLock {
   const above = typeof parentId === 'number' ? [parentId] : [];
-  if (on?.by === 'id') return { ids: [...above, on.named] };
-  return { ids: above, named: on ? [{ groupId: on.parent.id, iid: on.named }] : [] };
+  if (noteable?.by === 'id') return { ids: [...above, noteable.named] };
+  return { ids: above, named: noteable ? [{ groupId: noteable.parent.id, iid: noteable.named }] : [] };
 }
 
 /** Statements on the tree of epics. Each change locks the tree first, so that two changes cannot create a loop. */
@@ -171,7 +171,7 @@ export const epicTree = {
     tx: Tx,
     viewer: SignedInViewer,
     groupId: number,
-    { ids = [], named = [], withChildren = undefined }: TreeEnds,
+    { ids = [], named = [], withChildren = undefined }: EpicsToLock,
   ): Promise<void> {
     await tx.prepared(delayMoves, []);
     await tx.prepared(lockTree, [groupId]);

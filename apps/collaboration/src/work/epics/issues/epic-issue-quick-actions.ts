@@ -7,8 +7,8 @@ import type { Tx } from '@rookery/persistence';
 import { issueKind } from '../../issues/issue.kind';
 import { EpicAssignments } from '../../issues/epic/epic-assignment';
 import type { EpicAssignment, EpicAssigner } from '../../issues/epic/epic-assignment';
-import { visibleEpicsSql } from '../../issues/epic/issue-epic.shape';
-import { executeEach } from '../../../talk/mentions/quick-actions/action-set';
+import { visibleEpicsJoinSql } from '../../issues/epic/issue-epic.shape';
+import { executeCommandsInSavepoints } from '../../../talk/mentions/quick-actions/action-set';
 import type { ActionContext, ExecuteActions, ActionResult } from '../../../talk/mentions/quick-actions/action-set';
 import { parseArgument } from '../../../talk/mentions/quick-actions/arguments';
 import type { Command } from '../../../talk/mentions/quick-actions/parse-commands';
@@ -18,7 +18,7 @@ import { epicKind } from '../epic.kind';
 import { ASSIGNED, EpicIssuesService } from './epic-issues.service';
 import type { LockedEpic } from './epic-issues.service';
 
-const { joins, where } = visibleEpicsSql({ user: '$1::bigint', isAdmin: '$2::boolean', isExternal: '$3::boolean' });
+const { joins, where } = visibleEpicsJoinSql({ user: '$1::bigint', isAdmin: '$2::boolean', isExternal: '$3::boolean' });
 const prepareEpicLock = (name: string, condition: string) =>
   prepareStatement(
     `epic_issues_hold_${name}`,
@@ -118,7 +118,7 @@ export class EpicIssueQuickActions implements EpicAssigner {
       },
     };
     const carryOut: ExecuteActions = (tx, on) =>
-      executeEach(tx, commands, (command, index) =>
+      executeCommandsInSavepoints(tx, commands, (command, index) =>
         this.executeEpicAssignment(tx, viewer, on, { command, wanted: named[index] }),
       );
     return Object.assign(carryOut, { holds });

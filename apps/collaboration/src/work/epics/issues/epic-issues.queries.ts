@@ -7,12 +7,12 @@ import type { SqlDraft, SqlReader, Statement } from '@rookery/persistence';
 import { platformSettings } from '@rookery/platform';
 import type { SettingsOf } from '@rookery/platform';
 import { issueKind } from '../../issues/issue.kind';
-import { issueBytes } from '../../issues/issue.shape';
+import { issueTextBytesSql } from '../../issues/issue.shape';
 import { projectAccessSql } from '../../../base/noteables/access-sql';
-import { arraySql } from '../../../base/noteables/json.shape';
+import { jsonArraySql } from '../../../base/noteables/json.shape';
 import type { ShapeSql } from '../../../base/noteables/json.shape';
-import { readableSql, shownSql } from '../../../base/noteables/noteable-kinds';
-import { createReader } from '../../../base/noteables/reader';
+import { canReadNoteableRowSql, createNoteableJsonSql } from '../../../base/noteables/noteable-kinds';
+import { createNoteableReader } from '../../../base/noteables/reader';
 import { epicKind } from '../epic.kind';
 import type { EpicGroup } from '../epics.queries';
 import { epicIssueShape, servingIssueShape } from './epic-issue.shape';
@@ -32,7 +32,7 @@ const EPIC_OF = {
 };
 const NAMED = `(select i.id from epics i where i.group_id = $1::bigint and i.iid = $2::bigint
   and ${epicKind.visibleSql({ viewer: PERSON.user, isMember: 'true', readsConfidential: READS_CONFIDENTIAL })}) named`;
-const READ = `cross join lateral ${projectAccessSql('i.project_id', PERSON)} a where ${readableSql(issueKind, 'a', PERSON.user)}`;
+const READ = `cross join lateral ${projectAccessSql('i.project_id', PERSON)} a where ${canReadNoteableRowSql(issueKind, 'a', PERSON.user)}`;
 /** The issues of the epic that the viewer sees, of all projects. */
 const ISSUES = `(select i.*, a.full_path, a.traversal_ids, a.reads_internal, l.id as epic_issue_id,
     l.relative_position as epic_position
@@ -51,10 +51,10 @@ export class EpicIssuesQueries {
     private readonly directory: Directory,
     @Inject(platformSettings.token) { externalUrl }: SettingsOf<typeof platformSettings>,
   ) {
-    this.listed = servingIssueShape.toSql(shownSql('i', externalUrl, PERSON));
+    this.listed = servingIssueShape.toSql(createNoteableJsonSql('i', externalUrl, PERSON));
     const link = epicIssueShape.toSql({
       epic: { externalUrl, ...EPIC_OF },
-      issue: shownSql('link', externalUrl, PERSON),
+      issue: createNoteableJsonSql('link', externalUrl, PERSON),
     });
     this.oneSql = `select link.id, link.issue_id, case when link.id is not null then ${link.sql} end as json
       from ${NAMED} left join lateral (
@@ -74,9 +74,9 @@ export class EpicIssuesQueries {
   pageStatement(page: PageRequest, values: readonly unknown[]): Statement {
     const name = isUsualPage(page) ? `epic_issues_${page.perPage}` : null;
     return this.kept.findOrCompose(name, values, (): SqlDraft =>
-      new ListQuery<never>({ name: 'epic_issues', from: ISSUES, carries: 'i.*', bytes: issueBytes({}), values })
+      new ListQuery<never>({ name: 'epic_issues', from: ISSUES, carries: 'i.*', bytes: issueTextBytesSql({}), values })
         .orderBy([['i.epic_position', 'asc']], 'i.epic_issue_id')
-        .jsonSql(page, { rows: (...rows) => arraySql(this.listed, ...rows), from: `from ${NAMED}` }),
+        .jsonSql(page, { rows: (...rows) => jsonArraySql(this.listed, ...rows), from: `from ${NAMED}` }),
     );
   }
 
@@ -96,7 +96,7 @@ export class EpicIssuesQueries {
 }
 
 function statementValues(viewer: SignedInViewer, { group, iid }: EpicKey): unknown[] {
-  const { readsConfidential } = createReader(viewer, group);
+  const { readsConfidential } = createNoteableReader(viewer, group);
   const person = [viewer.userId, viewer.isAdmin, viewer.isExternal, readsConfidential];
   return [group.id, iid, ...person, group.fullPath, group.traversalIds];
 }

@@ -4,7 +4,7 @@ import { reactionFilterSql } from '../../../talk/award-emoji/reaction-filter';
 import { containsWordsSql } from '../../issues/listing/issue-filter';
 import { hasLabelSql, labelFilterSql } from '../../../planning/labels/labelling/label-filter';
 import type { LabelFilter, LabelReach } from '../../../planning/labels/labelling/label-filter';
-import { userNamedSql } from '../../../base/noteables/access-sql';
+import { userIdByUsernameSql } from '../../../base/noteables/access-sql';
 
 interface AuthorFilter {
   readonly authorId?: number | undefined;
@@ -57,7 +57,7 @@ export function epicFilters(viewer: string, reach: LabelReach): Filters<EpicFilt
 function authorConditions({ authorId, authorUsername }: AuthorFilter, bind: Bind): string[] {
   return [
     ...(authorId === undefined ? [] : [`i.author_id = ${bind(authorId)}::bigint`]),
-    ...(authorUsername === undefined ? [] : [`i.author_id = ${userNamedSql(bind(authorUsername))}`]),
+    ...(authorUsername === undefined ? [] : [`i.author_id = ${userIdByUsernameSql(bind(authorUsername))}`]),
   ];
 }
 

@@ -3,7 +3,7 @@ import type { GroupScope } from '@rookery/api-v4';
 import { Directory } from '@rookery/directory';
 import type { SignedInViewer } from '@rookery/kernel';
 import { Work } from '@rookery/persistence';
-import { makesConfidential } from '../../issues/quick-actions/common-actions';
+import { hasConfidentialCommand } from '../../issues/quick-actions/common-actions';
 import type { Command } from '../../../talk/mentions/quick-actions/parse-commands';
 import { QuickActionsService } from '../../../talk/mentions/quick-actions/quick-actions.service';
 import type { PlannedActions } from '../../../talk/mentions/quick-actions/quick-actions.service';
@@ -32,7 +32,7 @@ export class EpicQuickActionsService {
 
   async create(viewer: SignedInViewer, group: GroupScope, input: NewEpic): Promise<string> {
     const { commands, description } = this.readCommands(input);
-    const confidential = makesConfidential(commands) ? true : input.fields.confidential;
+    const confidential = hasConfidentialCommand(commands) ? true : input.fields.confidential;
     const epic = { ...input, fields: { ...input.fields, description, confidential } };
     if (commands.length === 0) return this.epics.create(viewer, group, epic);
     await this.directory.requireFresh(viewer);

@@ -4,7 +4,7 @@ import type { SignedInViewer } from '@rookery/kernel';
 import type { Tx } from '@rookery/persistence';
 import { COMMON_ACTIONS, CONFIDENTIAL_ACTIONS } from '../../issues/quick-actions/common-actions';
 import type { CommonChanges } from '../../issues/quick-actions/common-actions';
-import { LABEL_ACTIONS, namedLabels, toRequestedLabels } from '../../issues/quick-actions/label-actions';
+import { LABEL_ACTIONS, findCommandLabelIds, toRequestedLabels } from '../../issues/quick-actions/label-actions';
 import type { CommandedLabels } from '../../issues/quick-actions/label-actions';
 import type { ActionContext, ExecuteActions, ActionResult } from '../../../talk/mentions/quick-actions/action-set';
 import type { Command } from '../../../talk/mentions/quick-actions/parse-commands';
@@ -64,7 +64,7 @@ export class EpicQuickActions {
     commands: readonly Command[],
   ): Promise<readonly ActionResult[]> {
     const group = on.parent as GroupScope;
-    const known = await namedLabels(tx, group, commands);
+    const known = await findCommandLabelIds(tx, group, commands);
     let outcomes: readonly ActionResult[] = [];
     await this.epics.change(tx, viewer, group, on, {
       resolve: (epic): EpicUpdate => {

@@ -1,7 +1,7 @@
-import { PeopleList } from '../../../planning/people/people-list';
+import { AssignedPeopleList } from '../../../planning/people/people-list';
 
 /** Assignees of issues. */
-export const issueAssignees = new PeopleList({
+export const issueAssignees = new AssignedPeopleList({
   table: 'issue_assignees',
   noteable: 'issue_id',
   writes: { insert: 'insert into issue_assignees', remove: 'delete from issue_assignees' },

@@ -28,7 +28,7 @@ const unassign = prepareStatement(
  * Source: reference identity-and-import 2.8.
  */
 @Controller()
-export class UnassignmentConsumer {
+export class IssueUnassignmentConsumer {
   constructor(private readonly directory: Directory) {}
 
   @Consume(memberUnassigned, { effect: 'unassign-issues' })

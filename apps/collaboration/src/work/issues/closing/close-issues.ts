@@ -4,8 +4,8 @@ import { statement } from '@rookery/persistence';
 import type { Tx } from '@rookery/persistence';
 import { projectAccessSql } from '../../../base/noteables/access-sql';
 import { lockNoteables } from '../../../base/noteables/noteable-locks';
-import { readableSql } from '../../../base/noteables/noteable-kinds';
-import { recordState } from '../../../base/resource-events/states-and-weights';
+import { canReadNoteableRowSql } from '../../../base/noteables/noteable-kinds';
+import { recordStateEvent } from '../../../base/resource-events/states-and-weights';
 import { writeSystemNotes } from '../../../talk/notes/system-notes';
 import { issueEventData } from '../issue-events';
 import { Issue } from '../issue.entity';
@@ -44,7 +44,7 @@ const closable = statement<{ ids: readonly number[]; actor: number; project: num
    cross join lateral ${projectAccessSql('i.project_id', PERSON)} a
    where i.id = any(:ids::bigint[]) and i.state = 'opened' and not p.archived
      and coalesce((p.merge_settings -> 'autoclose_referenced_issues')::boolean, true)
-     and ${readableSql(issueKind, 'a', PERSON.user)}
+     and ${canReadNoteableRowSql(issueKind, 'a', PERSON.user)}
      and (a.reads_confidential or i.author_id = u.id
        or exists (select 1 from issue_assignees s where s.issue_id = i.id and s.user_id = u.id))
    order by i.id`,
@@ -63,7 +63,7 @@ export async function closeIssues(tx: Tx, ids: readonly number[], cause: Closing
     const issue = await tx.manager.findOneByOrFail(Issue, { id });
     await tx.manager.update(Issue, id, { state: 'closed', closedAt: at, closedById: actorId, updatedAt: at });
     const { projectId } = issue;
-    await recordState(tx, { type: issueKind.type, id, projectId }, 'closed', { actorId, at });
+    await recordStateEvent(tx, { type: issueKind.type, id, projectId }, 'closed', { actorId, at });
     const bodies = [cause.describe(isHere ? null : { path, isPublic })];
     const note = { noteableId: id, projectId, actorId, bodies, at };
     await writeSystemNotes(tx, issueKind, referenced ? { ...note, referenced } : note);

@@ -6,9 +6,9 @@ import type { Tx } from '@rookery/persistence';
 import { platformSettings } from '@rookery/platform';
 import type { SettingsOf } from '@rookery/platform';
 import { lockNoteables } from '../../../base/noteables/noteable-locks';
-import { readReferringCommits } from '../../../code/commits/referring-commits';
+import { readCommitsWithReferences } from '../../../code/commits/referring-commits';
 import type { ReferringCommit } from '../../../code/commits/referring-commits';
-import { isBulk } from '../../../code/repositories/ref-updates/push-groups';
+import { isPartOfBulkPush } from '../../../code/repositories/ref-updates/push-groups';
 import { RefUpdateEffects } from '../../../code/repositories/ref-updates/ref-update-effects';
 import type {
   PreparedEffect,
@@ -19,7 +19,7 @@ import { CrossReferences } from '../../../talk/cross-references/cross-references
 import { systemNotes } from '../../../talk/notes/system-notes';
 import { issueKind } from '../issue.kind';
 import { closeIssues } from './close-issues';
-import { findIssueReferences, NAMED_ISSUES_SQL, namedIssuesParams } from './named-issues';
+import { findIssueReferences, NAMED_ISSUES_SQL, toNamedIssuesParams } from './named-issues';
 import type { IssueReference, NamedIssuesParams } from './named-issues';
 
 /** A pushed commit, and the issues that it closes: none outside the default branch. */
@@ -48,7 +48,7 @@ const mergeCommits = statement<{ project: number; ids: readonly string[] }, { re
  * on merge requests, so that a merge closes its issues as a merge. Source: reference repositories 8.17.
  */
 @Injectable()
-export class CommitReferences implements RefUpdateEffect {
+export class CommitMessageReferencesEffect implements RefUpdateEffect {
   private readonly webUrl: string;
 
   constructor(
@@ -65,7 +65,7 @@ export class CommitReferences implements RefUpdateEffect {
     if (userId === null) return null;
     const commits = new Map<string, PushedCommit>();
     for (const update of updates) {
-      if (!update.ref.startsWith(BRANCHES) || update.newId === NO_OBJECT || isBulk(update, updates)) continue;
+      if (!update.ref.startsWith(BRANCHES) || update.newId === NO_OBJECT || isPartOfBulkPush(update, updates)) continue;
       for (const commit of await this.readPushedCommits(settled, update)) {
         const known = commits.get(commit.id);
         if (!known || known.closing.length === 0) commits.set(commit.id, commit);
@@ -84,7 +84,7 @@ export class CommitReferences implements RefUpdateEffect {
     const isDefault = ref === defaultRef;
     const known = isDefault || defaultBranch === null ? null : await readRef(repository, defaultRef);
     const notFrom = [...(oldId === NO_OBJECT ? [] : [oldId]), ...(known === null ? [] : [known])];
-    const commits = await readReferringCommits(repository, { from: newId, notFrom, max: MAX_COMMITS });
+    const commits = await readCommitsWithReferences(repository, { from: newId, notFrom, max: MAX_COMMITS });
     return commits.reverse().map(({ id, message }) => {
       const closing = isDefault ? findIssueReferences([message], this.webUrl).filter(({ closes }) => closes) : [];
       return { id, message, closing };
@@ -114,7 +114,7 @@ export class CommitReferences implements RefUpdateEffect {
     const closed = new Map<ObjectId, ReadonlySet<number>>();
     const references = commits.flatMap(({ closing }) => closing);
     if (references.length === 0) return closed;
-    const rows = await tx.run(namedIssues, { project: projectId, ...namedIssuesParams(references) });
+    const rows = await tx.run(namedIssues, { project: projectId, ...toNamedIssuesParams(references) });
     // All at once, because pushes that lock the same issues in the order of their commits could wait for each other.
     await lockNoteables(tx, issueKind, [...new Set(rows.map(({ id }) => id))]);
     let first = 1;

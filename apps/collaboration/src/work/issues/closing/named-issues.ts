@@ -33,7 +33,7 @@ export interface NamedIssuesParams {
 }
 
 /** A path without a slash names a project in the namespace of the text's project. */
-export function namedIssuesParams(references: readonly IssueReference[]): NamedIssuesParams {
+export function toNamedIssuesParams(references: readonly IssueReference[]): NamedIssuesParams {
   const places = references.map(({ path }) => {
     const slash = path?.lastIndexOf('/') ?? -1;
     return { namespace: path?.slice(0, Math.max(0, slash)) || null, path: path?.slice(slash + 1) ?? null };

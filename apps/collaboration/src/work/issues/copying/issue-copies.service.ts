@@ -7,16 +7,16 @@ import type { Tx } from '@rookery/persistence';
 import { copyAwards } from '../../../talk/award-emoji/award-copies';
 import { findSameNamedLabels, setLabels } from '../../../planning/labels/labelling/labelling';
 import { lockSameTitledMilestone, recordMilestoneEvent } from '../../../planning/milestones/assigning/milestone-choice';
-import { withCurrentPlace } from '../../../base/noteables/planning-place';
-import { createReader } from '../../../base/noteables/reader';
-import { copyNotes, NO_NOTES_COPIED, countCopiedNotes, measureNotes } from '../../../talk/notes/note-copies';
+import { withCurrentAncestors } from '../../../base/noteables/planning-place';
+import { createNoteableReader } from '../../../base/noteables/reader';
+import { copyNotes, NO_NOTES_COPIED, noteLimitCostOfCopy, measureNotesToCopy } from '../../../talk/notes/note-copies';
 import type { CopiedNotes } from '../../../talk/notes/note-copies';
 import { NoteLimit } from '../../../talk/notes/note-limit';
 import { systemNotes, writeSystemNotes } from '../../../talk/notes/system-notes';
-import { copyStatesAndWeights } from '../../../base/resource-events/resource-event-copies';
-import { recordState } from '../../../base/resource-events/states-and-weights';
+import { copyStateAndWeightEvents } from '../../../base/resource-events/resource-event-copies';
+import { recordStateEvent } from '../../../base/resource-events/states-and-weights';
 import { copySubscriptions } from '../../../following/subscriptions/subscription-copies';
-import { People } from '../../../planning/people/people';
+import { AssignedPeopleService } from '../../../planning/people/people';
 import { issueAssignees } from '../assignees/issue-assignees';
 import { issueEventData } from '../issue-events';
 import type { IssueFacts } from '../issue-events';
@@ -60,7 +60,7 @@ const copyCounters = prepareStatement(
 export class IssueCopiesService {
   constructor(
     private readonly issues: IssuesService,
-    private readonly people: People,
+    private readonly people: AssignedPeopleService,
     private readonly noteLimit: NoteLimit,
   ) {}
 
@@ -77,7 +77,7 @@ export class IssueCopiesService {
     const about = { aggregateId: original.id, actorId: viewer.userId, seen: viewer.directory };
     if (isOpen) {
       const { id, projectId } = original;
-      await recordState(tx, { type: issueKind.type, id, projectId }, 'closed', { actorId: viewer.userId, at });
+      await recordStateEvent(tx, { type: issueKind.type, id, projectId }, 'closed', { actorId: viewer.userId, at });
       const data = { ...issueEventData(original), closed_at: at.toISOString(), moved: true };
       tx.emit(issueClosed.of({ ...about, data }));
     }
@@ -95,7 +95,7 @@ export class IssueCopiesService {
     viewer: SignedInViewer,
     { from, iid, to }: CopyRequest,
   ): Promise<{ readonly targetProject: IssueProject; readonly milestoneId: number | null }> {
-    const targetProject = await withCurrentPlace(tx, viewer, to);
+    const targetProject = await withCurrentAncestors(tx, viewer, to);
     const [plan] = await tx.prepared<{ milestone_id: number | null }>(milestoneOf, [from.id, iid]);
     return { targetProject, milestoneId: await lockSameTitledMilestone(tx, plan?.milestone_id ?? null, targetProject) };
   }
@@ -109,9 +109,9 @@ export class IssueCopiesService {
     await this.noteLimit.begin(tx, viewer);
     const { targetProject, milestoneId } = await this.lockTarget(tx, viewer, { from, iid, to });
     const { issue: original, at } = await this.issues.lockIssue(tx, viewer, from, iid);
-    if (isMove && original.movedToId !== null) throw insufficientPermissions('move');
+    if (isMove && original.movedToId !== null) throw createIssueCopyPermissionRefusal('move');
     // Internal notes are for reporters: a caller who may not read them cannot copy them into another project.
-    const withInternal = createReader(viewer, from).readsInternal;
+    const withInternal = createNoteableReader(viewer, from).readsInternal;
     const copied = { from: original.id, withNotes, withInternal };
     await this.countCopyAgainstNoteLimit(tx, viewer, original, copied);
     const users = await this.people.filterEligible(
@@ -160,9 +160,9 @@ export class IssueCopiesService {
     { title, description }: Issue,
     o: { readonly from: number; readonly withNotes: boolean; readonly withInternal: boolean },
   ): Promise<void> {
-    const notes = o.withNotes ? await measureNotes(tx, issueKind, o) : { bytes: 0, rows: 0 };
+    const notes = o.withNotes ? await measureNotesToCopy(tx, issueKind, o) : { bytes: 0, rows: 0 };
     const bytes = notes.bytes + Buffer.byteLength(title) + Buffer.byteLength(description ?? '');
-    await this.noteLimit.begin(tx, viewer, countCopiedNotes({ ...notes, bytes }));
+    await this.noteLimit.begin(tx, viewer, noteLimitCostOfCopy({ ...notes, bytes }));
   }
 
   /** Copies notes, awards and subscriptions. A clone has no history and no subscribers. */
@@ -181,7 +181,7 @@ export class IssueCopiesService {
     await copyAwards(tx, issueKind, { ...o, notes });
     if (o.isMove) {
       await copySubscriptions(tx, issueKind, o);
-      await copyStatesAndWeights(tx, issueKind, o);
+      await copyStateAndWeightEvents(tx, issueKind, o);
     }
     await tx.prepared(copyCounters, [
       o.from,
@@ -228,6 +228,6 @@ export class IssueCopiesService {
 }
 
 /** Refusal without permission, in the wording that clients expect. Source: reference work-tracking 9.1. */
-export function insufficientPermissions(verb: 'move' | 'clone'): Refused {
+export function createIssueCopyPermissionRefusal(verb: 'move' | 'clone'): Refused {
   return new Refused(`Cannot ${verb} issue due to insufficient permissions!`, { verbatim: true });
 }

@@ -1,6 +1,6 @@
 import type { Bind } from '@rookery/persistence';
 import type { PersonSql } from '../../../base/noteables/access-sql';
-import { visibleEpicsSql } from './issue-epic.shape';
+import { visibleEpicsJoinSql } from './issue-epic.shape';
 
 /** Filter by epic: its id, none, or any. */
 export type EpicFilter = number | 'None' | 'Any';
@@ -9,8 +9,8 @@ export type EpicFilter = number | 'None' | 'Any';
  * Condition on issues `i` by their epic. An epic that the reader may not see matches no issue, and its issues count as
  * having none, as in their JSON. Source: reference work-tracking 9.1.
  */
-export function inEpicSql(epic: EpicFilter, person: PersonSql, bind: Bind): string {
-  const { joins, where } = visibleEpicsSql(person);
+export function issueInEpicSql(epic: EpicFilter, person: PersonSql, bind: Bind): string {
+  const { joins, where } = visibleEpicsJoinSql(person);
   if (typeof epic === 'number') {
     const id = `${bind(epic)}::bigint`;
     return `(i.id in (select serves.issue_id from epic_issues serves where serves.epic_id = ${id})

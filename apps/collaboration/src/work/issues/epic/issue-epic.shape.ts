@@ -12,15 +12,15 @@ export const EPIC_SHOWN_AS: ReferenceFormat = { shownId: 'iid', webPath: '/-/epi
  * Boolean SQL: may the reader see the epic? Only readers by role see a confidential one. `row` is the alias of an epic.
  * Source: reference work-tracking 5.1.
  */
-export function visibleEpicSql({ readsConfidential }: Pick<ReaderSql, 'readsConfidential'>, row = 'i'): string {
+export function isEpicVisibleSql({ readsConfidential }: Pick<ReaderSql, 'readsConfidential'>, row = 'i'): string {
   return `(not ${row}.confidential or ${readsConfidential})`;
 }
 
 /** Joins and condition for epics `goal` that a user sees, with the user's access `its` to the group of each. */
-export function visibleEpicsSql(person: PersonSql): { readonly joins: string; readonly where: string } {
+export function visibleEpicsJoinSql(person: PersonSql): { readonly joins: string; readonly where: string } {
   return {
     joins: `cross join lateral ${groupAccessSql('goal.group_id', person)} its`,
-    where: `its.reads_epics and ${visibleEpicSql({ readsConfidential: 'its.reads_confidential' }, 'goal')}`,
+    where: `its.reads_epics and ${isEpicVisibleSql({ readsConfidential: 'its.reads_confidential' }, 'goal')}`,
   };
 }
 
@@ -29,7 +29,7 @@ export function visibleEpicsSql(person: PersonSql): { readonly joins: string; re
  * issues that have an epic; any other issue costs one index lookup.
  */
 export function issueEpicLateralSql(person: PersonSql): string {
-  const { joins, where } = visibleEpicsSql(person);
+  const { joins, where } = visibleEpicsJoinSql(person);
   return `(select goal.id, goal.iid, goal.title, goal.group_id, its.full_path
     from epic_issues serves join epics goal on goal.id = serves.epic_id ${joins} where serves.issue_id = i.id and ${where})`;
 }

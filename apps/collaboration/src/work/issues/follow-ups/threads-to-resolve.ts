@@ -12,7 +12,7 @@ export interface OpenThreads {
 }
 
 /** Threads that a new issue is to resolve: those of a merge request of its project, or one of them. */
-export interface FollowedThreads {
+export interface ThreadsToResolveRequest {
   readonly mergeRequestIid: number;
   readonly discussionId: string | undefined;
 }
@@ -22,7 +22,7 @@ export interface ThreadsToResolveFinder {
   /**
    * Finds the open threads. Returns null if there are none. Errors: NotFound of the merge request or the discussion.
    */
-  find(viewer: SignedInViewer, project: ProjectScope, threads: FollowedThreads): Promise<OpenThreads | null>;
+  find(viewer: SignedInViewer, project: ProjectScope, threads: ThreadsToResolveRequest): Promise<OpenThreads | null>;
 }
 
 /**
@@ -30,7 +30,7 @@ export interface ThreadsToResolveFinder {
  * to find them.
  */
 @Injectable()
-export class ThreadsToResolve {
+export class ThreadsToResolveLookup {
   private finder: ThreadsToResolveFinder | undefined;
 
   declareFinder(finder: ThreadsToResolveFinder): void {
@@ -41,7 +41,7 @@ export class ThreadsToResolve {
   async findThreadsToResolve(
     viewer: SignedInViewer,
     project: ProjectScope,
-    threads: FollowedThreads | undefined,
+    threads: ThreadsToResolveRequest | undefined,
   ): Promise<OpenThreads | null> {
     return (threads && (await this.finder?.find(viewer, project, threads))) ?? null;
   }

@@ -1,10 +1,15 @@
 import type { ImportedObject, UnimportedObject } from '@rookery/contracts';
 import { raiseInternalId, statement } from '@rookery/persistence';
 import type { Parent, Tx } from '@rookery/persistence';
-import { addImported, checkEach, findImported, newObjects } from '../../../base/imported-objects/imported-objects';
+import {
+  addImportedObjects,
+  checkImportObjects,
+  findImportedObjectIds,
+  omitAlreadyImportedObjects,
+} from '../../../base/imported-objects/imported-objects';
 import { linkImportedLabels } from '../../../planning/labels/imported-labels';
-import { quoteMentions } from '../../../talk/mentions/quoted-mentions';
-import { checkedTexts, taskCounts } from '../issue.entity';
+import { wrapMentionsInCode } from '../../../talk/mentions/quoted-mentions';
+import { checkTitleAndDescription, countDescriptionTasks } from '../issue.entity';
 import { issueKind } from '../issue.kind';
 
 type ProjectParent = Extract<Parent, { readonly kind: 'project' }>;
@@ -47,15 +52,15 @@ export async function importIssues(
   objects: readonly ImportedIssue[],
 ): Promise<readonly UnimportedObject[]> {
   const of = { project: project.id, kind: 'issue' } as const;
-  const { valid, failed } = checkEach(objects, normalizeIssue);
-  const found = await newObjects(tx, of, valid, ({ number }) => number);
+  const { valid, failed } = checkImportObjects(objects, normalizeIssue);
+  const found = await omitAlreadyImportedObjects(tx, of, valid, ({ number }) => number);
   const issues = found.map(({ object }) => object);
   const numbers = issues.flatMap(({ milestone }) => milestone ?? []);
-  const milestones = await findImported(tx, { project: project.id, kind: 'milestone' }, numbers);
+  const milestones = await findImportedObjectIds(tx, { project: project.id, kind: 'milestone' }, numbers);
   const rows = issues.map((issue) => toIssueRow(issue, milestones));
   const added = await tx.run(ADD, { project: project.id, source, rows: JSON.stringify(rows) });
   const ids = new Map(added.map(({ id, iid }) => [iid, id]));
-  await addImported(
+  await addImportedObjects(
     tx,
     of,
     added.map(({ id, iid }) => ({ upstreamId: iid, id })),
@@ -76,13 +81,13 @@ export async function importIssues(
 /** Errors: Invalid by field. */
 function normalizeIssue(given: ImportedIssue): ImportedIssue {
   const title = [...given.title.trim()].slice(0, MAX_TITLE).join('');
-  const description = given.description === null ? null : quoteMentions(given.description);
-  return { ...given, ...checkedTexts({ title, description }), labels: given.labels.slice(0, MAX_LABELS) };
+  const description = given.description === null ? null : wrapMentionsInCode(given.description);
+  return { ...given, ...checkTitleAndDescription({ title, description }), labels: given.labels.slice(0, MAX_LABELS) };
 }
 
 function toIssueRow(issue: ImportedIssue, milestones: ReadonlyMap<number, number>) {
   const { number: iid, author_id, title, description, state, created_at, updated_at } = issue;
-  const { taskCount: task_count, completedTaskCount: completed_task_count } = taskCounts(description);
+  const { taskCount: task_count, completedTaskCount: completed_task_count } = countDescriptionTasks(description);
   return {
     ...{ iid, author_id, title, description, state, task_count, completed_task_count, created_at, updated_at },
     // Hosts may omit the time of a closed issue.

@@ -10,8 +10,8 @@ import { issueAssignees } from '../assignees/issue-assignees';
 import { reactionFilterSql } from '../../../talk/award-emoji/reaction-filter';
 import type { PersonSql } from '../../../base/noteables/access-sql';
 import type { Bind, Filters } from '@rookery/persistence';
-import { searchesBothTexts, splitSearchWords } from './issue-search';
-import { inEpicSql } from '../epic/issue-epic-filter';
+import { searchesTitleAndDescription, splitSearchWords } from './issue-search';
+import { issueInEpicSql } from '../epic/issue-epic-filter';
 import type { EpicFilter } from '../epic/issue-epic-filter';
 
 /** Filter of a list of issues. Each part is optional; all given parts must match. */
@@ -119,7 +119,7 @@ export function issueFilters(reach: ReachSql): Filters<IssueFilter> {
     labels: (labels, bind) => labelFilterSql(labels, reach.labels, bind),
     milestone: (milestone, bind) => milestoneFilterSql(milestone, reach.milestones, bind),
     weight: weightFilterSql,
-    epic: (epic, bind) => inEpicSql(epic, reach.person, bind),
+    epic: (epic, bind) => issueInEpicSql(epic, reach.person, bind),
     not: (not, bind) => exclusionSql(reach, not, bind),
   };
 }
@@ -139,15 +139,15 @@ export function containsWordsSql(
 }
 
 /** Returns the filter for a list whose words in title or description are matched already. */
-export function remainingFilter({ search, ...filter }: IssueFilter): IssueFilter {
-  return searchesBothTexts(filter) ? filter : { ...filter, search };
+export function removeMatchedIssueSearch({ search, ...filter }: IssueFilter): IssueFilter {
+  return searchesTitleAndDescription(filter) ? filter : { ...filter, search };
 }
 
 function exclusionSql(reach: ReachSql, not: Exclusion, bind: Bind): string {
   const labelled = not.labels === undefined ? [] : [hasLabelSql(not.labels, reach.labels, bind)];
   const planned = not.milestone === undefined ? [] : [milestoneFilterSql(not.milestone, reach.milestones, bind)];
   const weighed = not.weight === undefined ? [] : [weightFilterSql(not.weight, bind)];
-  const serving = not.epic === undefined ? [] : [inEpicSql(not.epic, reach.person, bind)];
+  const serving = not.epic === undefined ? [] : [issueInEpicSql(not.epic, reach.person, bind)];
   const conditions = [...issuePeopleConditions(not, bind, 'any'), ...labelled, ...planned, ...weighed, ...serving].map(
     (condition) => `(${condition}) is not true`,
   );

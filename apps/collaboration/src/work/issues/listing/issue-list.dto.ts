@@ -1,7 +1,7 @@
 import { splitList, scalarToText } from '../../../base/noteables/list-values';
 import { toLabelFilter } from '../../../planning/labels/labelling/label-filter';
 import { toMilestoneFilter } from '../../../planning/milestones/assigning/milestone-params';
-import { parseId, idOrPresence } from '../../../planning/people/people-filter';
+import { parseId, parseIdNoneOrAny } from '../../../planning/people/people-filter';
 import type { Exclusion, IssueFilter, WeightFilter } from './issue-filter';
 import type { ListAllIssues, ListIssues } from '../issues.dto';
 
@@ -18,7 +18,7 @@ export function toIssueFilter(params: ListIssues | ListAllIssues): IssueFilter {
     scope: params.scope.replaceAll('-', '_') as IssueFilter['scope'],
     people: {
       author: { id: params.author_id, username: params.author_username || undefined },
-      assignee: { id: idOrPresence('assignee_id', params.assignee_id), usernames: params.assignee_username },
+      assignee: { id: parseIdNoneOrAny('assignee_id', params.assignee_id), usernames: params.assignee_username },
     },
     iids: params.iids,
     issueType: params.issue_type,
@@ -33,7 +33,7 @@ export function toIssueFilter(params: ListIssues | ListAllIssues): IssueFilter {
     labels: toLabelFilter(params.labels),
     milestone: toMilestoneFilter(params.milestone, 'milestone_id', params.milestone_id),
     weight: parseWeight('weight', params.weight),
-    epic: idOrPresence('epic_id', params.epic_id),
+    epic: parseIdNoneOrAny('epic_id', params.epic_id),
     reaction: params.my_reaction_emoji || undefined,
     matchesNothing: matchesNothing(params),
     not: params.not && parseExclusion(params.not),
@@ -53,7 +53,7 @@ function parseExclusion(not: Readonly<Record<string, unknown>>): Exclusion {
   const iids = not['iids'];
   return {
     author: { id: parseId('not[author_id]', scalarToText(not['author_id'])), username: authorUsername },
-    assignee: { id: idOrPresence('not[assignee_id]', scalarToText(not['assignee_id'])), usernames },
+    assignee: { id: parseIdNoneOrAny('not[assignee_id]', scalarToText(not['assignee_id'])), usernames },
     labels: toLabelFilter(splitList(not['labels']).slice(0, MOST_LABELS)),
     milestone: toMilestoneFilter(
       scalarToText(not['milestone']),
@@ -61,7 +61,7 @@ function parseExclusion(not: Readonly<Record<string, unknown>>): Exclusion {
       scalarToText(not['milestone_id']),
     ),
     weight: parseWeight('not[weight]', scalarToText(not['weight'])),
-    epic: idOrPresence('not[epic_id]', scalarToText(not['epic_id'])),
+    epic: parseIdNoneOrAny('not[epic_id]', scalarToText(not['epic_id'])),
     reaction: scalarToText(not['my_reaction_emoji']) || undefined,
     iids: iids === undefined ? undefined : splitList(iids).map((iid) => parseId('not[iids]', iid) ?? 0),
   };

@@ -1,11 +1,11 @@
 import { isUsualPage } from '@rookery/persistence';
 import type { NamedValues, OrderTerm } from '@rookery/persistence';
 import type { PageRequest } from '@rookery/kernel';
-import { labelPrioritySql, filtersByAnyLabel } from '../../../planning/labels/labelling/label-filter';
-import { milestoneDueSql } from '../../../planning/milestones/assigning/milestone-filter';
-import { positionSql } from '../reordering/positions';
+import { labelPrioritySql, filtersByLabelPresence } from '../../../planning/labels/labelling/label-filter';
+import { milestoneDueDateSql } from '../../../planning/milestones/assigning/milestone-filter';
+import { issuePositionSql } from '../reordering/positions';
 import type { IssueFilter, ReachSql } from './issue-filter';
-import { preparedSearch } from './issue-search';
+import { composeIssueSearchStatementKey } from './issue-search';
 
 export const ISSUE_ORDERS = [
   'created_at',
@@ -46,11 +46,11 @@ export function issueSorting(
     case 'due_date':
       return [['i.due_on', sort, 'nulls last']];
     case 'relative_position':
-      return [[positionSql('i'), sort]];
+      return [[issuePositionSql('i'), sort]];
     case 'weight':
       return [['i.weight', sort, 'nulls last']];
     case 'milestone_due':
-      return [[milestoneDueSql(milestones), sort, 'nulls last']];
+      return [[milestoneDueDateSql(milestones), sort, 'nulls last']];
     case 'label_priority':
       return [[labelPrioritySql(labels), sort, 'nulls last']];
     default:
@@ -60,8 +60,8 @@ export function issueSorting(
 }
 
 /** Checks whether a list needs the stray labels: those that issues have but that the project can no longer use. */
-export function needsStrayLabels({ labels, not }: IssueFilter, { orderBy }: IssueOrder): boolean {
-  return orderBy === 'label_priority' || filtersByAnyLabel(labels, not?.labels);
+export function needsStrayLabelsForIssues({ labels, not }: IssueFilter, { orderBy }: IssueOrder): boolean {
+  return orderBy === 'label_priority' || filtersByLabelPresence(labels, not?.labels);
 }
 
 /**
@@ -69,18 +69,18 @@ export function needsStrayLabels({ labels, not }: IssueFilter, { orderBy }: Issu
  * lists are. Planning one costs more than running it. `name` is null for a statement that is not kept. `values` are
  * those of the words.
  */
-export function pageName(
-  of: string,
+export function composeIssuePageStatementName(
+  listName: string,
   { state = 'all', ...filter }: IssueFilter,
   { orderBy, sort, withLabelDetails }: IssueOrder,
   page: PageRequest,
 ): { readonly name: string | null; readonly values: NamedValues } {
   const isDated = orderBy === 'created_at' || orderBy === 'updated_at';
-  const words = preparedSearch(filter);
+  const words = composeIssueSearchStatementKey(filter);
   const rest = words ? { ...filter, search: undefined, searchIn: undefined } : filter;
   if (!isUsualPage(page) || !isDated || withLabelDetails === true || !isUnfiltered(rest))
     return { name: null, values: {} };
-  const name = `issues_${of}_${state}_${orderBy}_${sort}_${page.perPage}`;
+  const name = `issues_${listName}_${state}_${orderBy}_${sort}_${page.perPage}`;
   return words ? { name: `${name}_${words.name}`, values: words.values } : { name, values: {} };
 }
 

@@ -23,17 +23,17 @@ const UNINDEXED = `(t.text || '')`;
  * The key is the suffix of the statement's name, and the values that `wordSearchSql` binds. Returns null without a
  * search, and for a search in only one of the texts.
  */
-export function preparedSearch(
+export function composeIssueSearchStatementKey(
   filter: IssueFilter,
 ): { readonly name: string; readonly values: Readonly<Record<string, string>> } | null {
   const words = splitSearchWords(filter.search);
-  if (words.length === 0 || !searchesBothTexts(filter)) return null;
+  if (words.length === 0 || !searchesTitleAndDescription(filter)) return null;
   const name = words.map((word) => (hasTrigrams(word) ? 't' : 's')).join('');
   return { name, values: Object.fromEntries(words.map((word, at) => [wordParameterName(at), toLiteralRegex(word)])) };
 }
 
 /** Checks whether a search covers title and description. */
-export function searchesBothTexts({ searchIn }: IssueFilter): boolean {
+export function searchesTitleAndDescription({ searchIn }: IssueFilter): boolean {
   return !searchIn?.length || (searchIn.includes('title') && searchIn.includes('description'));
 }
 

@@ -8,7 +8,7 @@ import { Issue } from '../issue.entity';
  */
 @Entity('issue_texts')
 @Index('ix_issue_texts_text', { synchronize: false })
-export class IssueText {
+export class IssueSearchText {
   @ForeignKey(() => Issue, { name: 'fk_issue_texts_issue_id', onDelete: 'CASCADE' })
   @PrimaryColumn({ type: 'bigint', primaryKeyConstraintName: 'pk_issue_texts' })
   issueId: number;

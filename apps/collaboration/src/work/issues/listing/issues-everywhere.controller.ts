@@ -6,14 +6,14 @@ import { issueDetailShape, issueShape } from '../issue.shape';
 import { ListAllIssues, ListGroupIssues, IdentifyIssueById } from '../issues.dto';
 import { toIssueFilter } from './issue-list.dto';
 import type { IssueOrder } from './issue-order';
-import { InstanceIssuesQueries } from './issues-everywhere.queries';
+import { IssuesEverywhereQueries } from './issues-everywhere.queries';
 
 const SOURCE = 'reference work-tracking 9.1';
 
 /** Routes that list issues of many projects. */
 @Controller()
 export class IssuesEverywhereController {
-  constructor(private readonly queries: InstanceIssuesQueries) {}
+  constructor(private readonly queries: IssuesEverywhereQueries) {}
 
   @Endpoint('GET', '/groups/:id/issues', {
     about: 'Lists the issues of all projects of a group and its subgroups.',

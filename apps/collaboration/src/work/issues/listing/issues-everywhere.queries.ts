@@ -9,15 +9,15 @@ import { platformSettings } from '@rookery/platform';
 import type { SettingsOf } from '@rookery/platform';
 import { unreachableLabelsSql } from '../../../planning/labels/labelling/label-filter';
 import { projectAccessSql } from '../../../base/noteables/access-sql';
-import { arraySql } from '../../../base/noteables/json.shape';
+import { jsonArraySql } from '../../../base/noteables/json.shape';
 import type { ShapeSql } from '../../../base/noteables/json.shape';
-import { readableSql } from '../../../base/noteables/noteable-kinds';
-import { appliesToSql } from '../../../base/noteables/reach-sql';
+import { canReadNoteableRowSql } from '../../../base/noteables/noteable-kinds';
+import { labelOrMilestoneAppliesSql } from '../../../base/noteables/reach-sql';
 import { issueKind } from '../issue.kind';
-import { issueBytes, issueDetailShape, issueShape } from '../issue.shape';
-import { remainingFilter, issueFilters } from './issue-filter';
+import { issueTextBytesSql, issueDetailShape, issueShape } from '../issue.shape';
+import { removeMatchedIssueSearch, issueFilters } from './issue-filter';
 import type { IssueFilter, ReachSql } from './issue-filter';
-import { needsStrayLabels, pageName, issueSorting } from './issue-order';
+import { needsStrayLabelsForIssues, composeIssuePageStatementName, issueSorting } from './issue-order';
 import type { IssueOrder } from './issue-order';
 import { wordSearchSql } from './issue-search';
 import type { WordSearch } from './issue-search';
@@ -47,7 +47,7 @@ const projectReachSql = (alias: string): ReachSql => {
   return {
     person: PERSON,
     labels: { type: 'Issue', ...project, strays: `${alias}.strays` },
-    milestones: appliesToSql('m', project),
+    milestones: labelOrMilestoneAppliesSql('m', project),
   };
 };
 const STRAYS = `, ${unreachableLabelsSql({ project: 'a.project_id', above: 'a.traversal_ids' })} as strays`;
@@ -79,7 +79,7 @@ const wordSearchAlternativesSql = (
  * Source: reference work-tracking 9.1; docs/performance.md 5.1.
  */
 @Injectable()
-export class InstanceIssuesQueries {
+export class IssuesEverywhereQueries {
   private readonly kept = new CachedStatements();
   private readonly listed: { readonly plain: ShapeSql; readonly labelled: ShapeSql };
   private readonly one: DeclaredStatement<
@@ -99,7 +99,7 @@ export class InstanceIssuesQueries {
     const oneSql = `select ${detail.sql} as json from issues found
       cross join lateral (select access.*, access.full_path as seen_as from ${projectAccessSql('found.project_id', PERSON)} access) a
       cross join lateral ${projectIssuesSql()} where found.id = :issue::bigint and i.id = found.id
-        and ${readableSql(issueKind, 'a', PERSON.user)}`;
+        and ${canReadNoteableRowSql(issueKind, 'a', PERSON.user)}`;
     this.one = statement('issues_by_id', () => oneSql);
   }
 
@@ -132,23 +132,23 @@ export class InstanceIssuesQueries {
     page: PageRequest,
   ): Statement<JsonPageRow> {
     // Only lists of groups are usually unfiltered, so only they keep a prepared statement.
-    const kept = pageName('group', filter, order, page);
+    const kept = composeIssuePageStatementName('group', filter, order, page);
     const name = places.group && places.nonArchived ? kept.name : null;
     return this.kept.findOrCompose(name, { ...values, ...kept.values }, (): SqlDraft => {
       const list = new ListQuery<never>({
         name: 'issues',
         from: 'issues i',
         carries: 'i.*',
-        bytes: issueBytes(order),
+        bytes: issueTextBytesSql(order),
         values,
       });
       const isEverywhere = !places.group && includesAllPeople(filter);
       const words = wordSearchSql(filter, list.bind, isEverywhere ? null : 'read a');
       list
-        .where(readableSql(issueKind, 'a', PERSON.user))
-        .narrow(FILTERS, words ? remainingFilter(filter) : filter)
+        .where(canReadNoteableRowSql(issueKind, 'a', PERSON.user))
+        .narrow(FILTERS, words ? removeMatchedIssueSearch(filter) : filter)
         .orderBy(issueSorting(order, ORDER));
-      const [strays, more] = needsStrayLabels(filter, order) ? [STRAYS, ', a.strays'] : ['', ''];
+      const [strays, more] = needsStrayLabelsForIssues(filter, order) ? [STRAYS, ', a.strays'] : ['', ''];
       const candidates = candidateProjectsSql(places, filter, list.bind);
       const read = `read as materialized (${readableProjectsSql(places, candidates, strays)})`;
       const ways: [string, string][] = words
@@ -157,7 +157,7 @@ export class InstanceIssuesQueries {
       return list.fromEach(...ways).jsonSql(page, {
         with: words ? `${read}, ${words.with}` : read,
         rows: (...rows) =>
-          arraySql(order.withLabelDetails === true ? this.listed.labelled : this.listed.plain, ...rows),
+          jsonArraySql(order.withLabelDetails === true ? this.listed.labelled : this.listed.plain, ...rows),
       });
     });
   }

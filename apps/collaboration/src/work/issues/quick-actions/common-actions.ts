@@ -1,6 +1,6 @@
-import { refusalReason } from '../../../talk/mentions/quick-actions/action-set';
+import { describeQuickActionRefusal } from '../../../talk/mentions/quick-actions/action-set';
 import type { ActionResult } from '../../../talk/mentions/quick-actions/action-set';
-import { checkedTexts } from '../issue.entity';
+import { checkTitleAndDescription } from '../issue.entity';
 
 /** A noteable that commands change, and the changes so far. */
 export interface CommonChanges {
@@ -44,9 +44,9 @@ export const COMMON_ACTIONS = {
   title: ({ update }, argument) => {
     let title: string;
     try {
-      ({ title } = checkedTexts({ title: argument }));
+      ({ title } = checkTitleAndDescription({ title: argument }));
     } catch (error) {
-      return { why: `the title ${refusalReason(error)}` };
+      return { why: `the title ${describeQuickActionRefusal(error)}` };
     }
     update.title = title;
     return { said: `Changed the title to "${title}".`, changes: { title } };
@@ -54,6 +54,6 @@ export const COMMON_ACTIONS = {
 } as const satisfies Record<string, CommonAction>;
 
 /** Checks whether the text of a new noteable makes it confidential. */
-export function makesConfidential(commands: readonly { readonly name: string }[]): boolean {
+export function hasConfidentialCommand(commands: readonly { readonly name: string }[]): boolean {
   return commands.some(({ name }) => Object.hasOwn(CONFIDENTIAL_ACTIONS, name));
 }

@@ -1,14 +1,14 @@
 import { Injectable } from '@nestjs/common';
 import { Directory } from '@rookery/directory';
 import type { SignedInViewer } from '@rookery/kernel';
-import { executeEach } from '../../../talk/mentions/quick-actions/action-set';
+import { executeCommandsInSavepoints } from '../../../talk/mentions/quick-actions/action-set';
 import type { ActionContext, ExecuteActions, ActionResult } from '../../../talk/mentions/quick-actions/action-set';
 import { parseArgument } from '../../../talk/mentions/quick-actions/arguments';
 import type { Command } from '../../../talk/mentions/quick-actions/parse-commands';
 import { QuickActionsService } from '../../../talk/mentions/quick-actions/quick-actions.service';
 import type { NoteableWithParent } from '../../../base/noteables/planning.policy';
 import { issueKind } from '../issue.kind';
-import { visibleIssueIds } from '../visible-issues';
+import { findVisibleIssueIds } from '../visible-issues';
 import { IssueDuplicatesService } from './issue-duplicates.service';
 import type { IssueKey } from './issue-duplicates.service';
 
@@ -17,7 +17,7 @@ type CanonicalIssue = IssueKey | { readonly why: string };
 
 /** The quick action that closes an issue as a duplicate. Source: reference work-tracking 2.6. */
 @Injectable()
-export class DuplicateAction {
+export class DuplicateIssueQuickAction {
   constructor(
     actions: QuickActionsService,
     private readonly duplicates: IssueDuplicatesService,
@@ -40,7 +40,7 @@ export class DuplicateAction {
     for (const { argument } of commands) named.push(await this.findCanonicalIssue(viewer, here, argument));
     const found = named.filter((one) => 'project' in one);
     const carryOut: ExecuteActions = (tx, on) =>
-      executeEach(tx, commands, async (_, index): Promise<ActionResult> => {
+      executeCommandsInSavepoints(tx, commands, async (_, index): Promise<ActionResult> => {
         const canonical = named[index]!;
         if ('why' in canonical) return canonical;
         const id = await this.duplicates.markDuplicate(tx, viewer, { project: here, iid: on.named }, canonical);
@@ -49,7 +49,8 @@ export class DuplicateAction {
         return { said: `Closed this issue as a duplicate of ${reference}.`, changes: { canonical_issue_id: id } };
       });
     const holds: ExecuteActions['holds'] = {
-      things: (tx, on) => visibleIssueIds(tx, viewer, [...(on ? [{ project: here, iid: on.named }] : []), ...found]),
+      things: (tx, on) =>
+        findVisibleIssueIds(tx, viewer, [...(on ? [{ project: here, iid: on.named }] : []), ...found]),
     };
     return Object.assign(carryOut, { holds });
   }

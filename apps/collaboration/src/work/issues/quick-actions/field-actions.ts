@@ -7,7 +7,7 @@ import { issuePolicy } from '../issue.policy';
 import type { IssueProject } from '../issues.queries';
 import { COMMON_ACTIONS, CONFIDENTIAL_ACTIONS } from './common-actions';
 import type { CommonChanges } from './common-actions';
-import { changePeople } from './people-actions';
+import { applyPeopleCommand } from './people-actions';
 import type { UserLookup, PeopleMode } from './people-actions';
 
 /** State while the commands of a text are applied to an issue one after the other. */
@@ -54,7 +54,7 @@ const assigneeAction = (mode: PeopleMode, said: (names: string) => string): Fiel
   needs: 'plan',
   apply: ({ assigneeIds, people, update }, argument) => {
     const lists = { original: assigneeIds, current: update.assigneeIds ?? assigneeIds };
-    const changed = changePeople(mode, argument, lists, people);
+    const changed = applyPeopleCommand(mode, argument, lists, people);
     if (changed === null) return failed('it names nobody who could be meant');
     update.assigneeIds = changed.after;
     return succeeded(said(changed.names), { assignee_ids: changed.after });
@@ -112,7 +112,7 @@ export const FIELD_ACTIONS: Readonly<Record<string, FieldAction>> = {
 };
 
 /** Applies one command to the changes so far. */
-export function applyFieldAction(changes: FieldChanges, name: string, argument: string): ActionResult {
+export function applyIssueFieldQuickAction(changes: FieldChanges, name: string, argument: string): ActionResult {
   const { needs, apply } = FIELD_ACTIONS[name]!;
   return isActionAllowed(changes, needs) ? apply(changes, argument) : failed('you are not allowed to');
 }

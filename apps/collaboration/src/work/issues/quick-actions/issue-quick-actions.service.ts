@@ -8,7 +8,7 @@ import { IssuesService } from '../issues.service';
 import type { NewIssue } from '../new-issue';
 import { EpicAssignments } from '../epic/epic-assignment';
 import type { OpenThreads } from '../follow-ups/threads-to-resolve';
-import { makesConfidential } from './common-actions';
+import { hasConfidentialCommand } from './common-actions';
 
 /** Creates issues with quick actions in their description. Source: reference work-tracking 2.6. */
 @Injectable()
@@ -32,7 +32,7 @@ export class IssueQuickActionsService {
     const epicAssignment = await this.epics.prepare(viewer, { project, iid: null }, epicId);
     const { commands, rest } = this.actions.readCommands(issueKind, input.description ?? '');
     const description = input.description === null ? (followUp?.describe() ?? null) : rest;
-    const confidential = input.confidential || makesConfidential(commands);
+    const confidential = input.confidential || hasConfidentialCommand(commands);
     const issue = { ...input, description, confidential };
     const resolve = followUp && ((tx: Tx, iid: number): Promise<void> => followUp.resolve(tx, iid));
     if (commands.length === 0)

@@ -6,14 +6,14 @@ import type { ExecuteActions, ActionResult } from '../../../talk/mentions/quick-
 import type { Command } from '../../../talk/mentions/quick-actions/parse-commands';
 import { QuickActionsService } from '../../../talk/mentions/quick-actions/quick-actions.service';
 import type { NoteableWithParent } from '../../../base/noteables/planning.policy';
-import { People } from '../../../planning/people/people';
+import { AssignedPeopleService } from '../../../planning/people/people';
 import { issueKind } from '../issue.kind';
 import { issuePolicy } from '../issue.policy';
 import { IssuesService } from '../issues.service';
-import { FIELD_ACTIONS, applyFieldAction } from './field-actions';
+import { FIELD_ACTIONS, applyIssueFieldQuickAction } from './field-actions';
 import type { FieldChanges } from './field-actions';
 import { findNamedUsers } from './people-actions';
-import { planCommands, PLANNING_ACTIONS } from './planning-actions';
+import { planLabelAndMilestoneCommands, PLANNING_ACTIONS } from './planning-actions';
 
 type ProjectParent = Extract<NoteableWithParent['parent'], { readonly kind: 'project' }>;
 
@@ -29,7 +29,7 @@ export class IssueQuickActions {
   constructor(
     actions: QuickActionsService,
     private readonly issues: IssuesService,
-    readonly people: People,
+    readonly people: AssignedPeopleService,
     readonly directory: Directory,
   ) {
     actions.declareSet({
@@ -45,10 +45,10 @@ export class IssueQuickActions {
     project: ProjectParent,
     commands: readonly Command[],
   ): ExecuteActions {
-    let planning: Awaited<ReturnType<typeof planCommands>>;
+    let planning: Awaited<ReturnType<typeof planLabelAndMilestoneCommands>>;
     const holds: ExecuteActions['holds'] = {
       places: async (tx) => {
-        planning = await planCommands(
+        planning = await planLabelAndMilestoneCommands(
           tx,
           { viewer, project, isAllowed: issuePolicy.mayPlan(viewer, project) },
           commands,
@@ -64,7 +64,7 @@ export class IssueQuickActions {
     viewer: SignedInViewer,
     on: NoteableWithParent,
     commands: readonly Command[],
-    planning: Awaited<ReturnType<typeof planCommands>>,
+    planning: Awaited<ReturnType<typeof planLabelAndMilestoneCommands>>,
   ): Promise<readonly ActionResult[]> {
     const project = on.parent as ProjectParent;
     const naming = commands.filter(({ name }) => NAMES_PEOPLE.includes(name));
@@ -76,7 +76,8 @@ export class IssueQuickActions {
       resolve: (issue) => {
         const changes: FieldChanges = { ...issue, viewer, project, permits, people, update: {} };
         outcomes = commands.map(
-          ({ name, argument }, index) => planning.outcomes[index] ?? applyFieldAction(changes, name, argument),
+          ({ name, argument }, index) =>
+            planning.outcomes[index] ?? applyIssueFieldQuickAction(changes, name, argument),
         );
         return changes.update;
       },

@@ -78,7 +78,7 @@ export const LABEL_ACTIONS: Readonly<Record<string, LabelAction>> = {
 };
 
 /** Looks up the labels that commands name in a project or group. Returns their ids by name. */
-export async function namedLabels(
+export async function findCommandLabelIds(
   tx: Tx,
   place: Parent,
   commands: readonly Command[],

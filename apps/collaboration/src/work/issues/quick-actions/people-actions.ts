@@ -3,7 +3,7 @@ import type { SignedInViewer } from '@rookery/kernel';
 import type { Tx } from '@rookery/persistence';
 import { ancestorIdsOf } from '../../../base/noteables/reader';
 import type { ParentFacts } from '../../../base/noteables/reader';
-import type { People } from '../../../planning/people/people';
+import type { AssignedPeopleService } from '../../../planning/people/people';
 import { parseArgument } from '../../../talk/mentions/quick-actions/arguments';
 import type { Command } from '../../../talk/mentions/quick-actions/parse-commands';
 
@@ -20,7 +20,7 @@ export interface UserLookup {
 /** Finds the users whom commands name. The arguments of `commands` are users. */
 export async function findNamedUsers(
   tx: Tx,
-  { directory, people }: { readonly directory: Directory; readonly people: People },
+  { directory, people }: { readonly directory: Directory; readonly people: AssignedPeopleService },
   { viewer, project }: { readonly viewer: SignedInViewer; readonly project: ParentFacts },
   commands: readonly Command[],
 ): Promise<UserLookup> {
@@ -49,7 +49,7 @@ interface CommandedPeople {
  * Changes a list of people by a command. `names` mentions the named users. Returns null if the command names no user
  * that it can change.
  */
-export function changePeople(
+export function applyPeopleCommand(
   mode: PeopleMode,
   argument: string,
   { original, current }: CommandedPeople,

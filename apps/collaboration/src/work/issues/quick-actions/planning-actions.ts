@@ -4,10 +4,10 @@ import { lockMilestone, findMilestonesByTitle } from '../../../planning/mileston
 import type { ActionResult } from '../../../talk/mentions/quick-actions/action-set';
 import { parseArgument } from '../../../talk/mentions/quick-actions/arguments';
 import type { Command } from '../../../talk/mentions/quick-actions/parse-commands';
-import { withCurrentPlace } from '../../../base/noteables/planning-place';
+import { withCurrentAncestors } from '../../../base/noteables/planning-place';
 import type { IssueUpdate } from '../issue-change';
 import type { IssueProject } from '../issues.queries';
-import { LABEL_ACTIONS, namedLabels, toRequestedLabels } from './label-actions';
+import { LABEL_ACTIONS, findCommandLabelIds, toRequestedLabels } from './label-actions';
 import type { CommandedLabels } from './label-actions';
 
 /** Labels and milestones that commands name and that exist: their ids by name. */
@@ -58,13 +58,13 @@ export const PLANNING_ACTIONS: Readonly<Record<string, PlanningAction>> = {
  * Looks up the labels and milestones that commands name, locks the milestone, and computes the update. Returns an
  * outcome for each command of `PLANNING_ACTIONS`, and null for other commands.
  */
-export async function planCommands(
+export async function planLabelAndMilestoneCommands(
   tx: Tx,
   { viewer, project, isAllowed }: PlanningCaller,
   commands: readonly Command[],
 ): Promise<{ outcomes: (ActionResult | null)[]; update: Pick<IssueUpdate, 'labels' | 'milestoneId'> }> {
   const named = commands.filter(({ name }) => Object.hasOwn(PLANNING_ACTIONS, name));
-  const place = isAllowed && named.length > 0 ? await withCurrentPlace(tx, viewer, project) : null;
+  const place = isAllowed && named.length > 0 ? await withCurrentAncestors(tx, viewer, project) : null;
   const known = place && (await findKnownIdsByName(tx, place, named));
   const planning: PlanningChanges = { add: new Set(), remove: new Set() };
   const outcomes = commands.map((command) => {
@@ -85,7 +85,7 @@ async function findKnownIdsByName(
 ): Promise<KnownIdsByName> {
   const titles = commands.flatMap(({ argument }) => parseArgument.milestone(argument) ?? []);
   return {
-    labels: await namedLabels(tx, project, commands),
+    labels: await findCommandLabelIds(tx, project, commands),
     milestones: await findMilestonesByTitle(tx, project, [...new Set(titles)]),
   };
 }

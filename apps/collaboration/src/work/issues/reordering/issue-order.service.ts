@@ -2,16 +2,16 @@ import { Injectable } from '@nestjs/common';
 import { NotFound, Unprocessable } from '@rookery/kernel';
 import type { SignedInViewer } from '@rookery/kernel';
 import { prepareStatement, Work } from '@rookery/persistence';
-import { readerOfNamed } from '../../../base/noteables/reader';
+import { requireNoteableReader } from '../../../base/noteables/reader';
 import { issueKind } from '../issue.kind';
 import { IssuesQueries } from '../issues.queries';
 import type { IssueProject } from '../issues.queries';
-import { lockOrder, positionSql, moveBetween } from './positions';
+import { lockIssueOrder, issuePositionSql, moveIssueBetween } from './positions';
 
 /** $1 project, $2 number of the issue to move, $3 ids of its neighbours. */
 const involved = prepareStatement(
   'issues_meant_by_order',
-  `select i.id, i.iid, ${positionSql('i')}::text as position from issues i
+  `select i.id, i.iid, ${issuePositionSql('i')}::text as position from issues i
    where i.project_id = $1::bigint and (i.iid = $2::bigint or i.id = any($3::bigint[]))`,
 );
 
@@ -39,10 +39,10 @@ export class IssueOrderService {
     iid: number,
     neighbours: IssueNeighbours,
   ): Promise<string> {
-    readerOfNamed(viewer, { kind: issueKind, parent: project });
+    requireNoteableReader(viewer, { kind: issueKind, parent: project });
     const others = [neighbours.after, neighbours.before].filter((id) => id !== undefined);
     await this.work.run(async (tx) => {
-      await lockOrder(tx, project.id);
+      await lockIssueOrder(tx, project.id);
       type Row = { id: number; iid: number; position: string };
       const rows = await tx.prepared<Row>(involved, [project.id, iid, others]);
       const issue = rows.find((row) => row.iid === iid);
@@ -54,7 +54,7 @@ export class IssueOrderService {
         return BigInt(other.position);
       };
       const between = { after: positionOf(neighbours.after), before: positionOf(neighbours.before) };
-      if (!(await moveBetween(tx, project.id, issue.id, between))) throw new Unprocessable();
+      if (!(await moveIssueBetween(tx, project.id, issue.id, between))) throw new Unprocessable();
     });
     return this.queries.answer(viewer, project, iid);
   }

@@ -15,7 +15,7 @@ const NEIGHBOURS = 256;
  * Position of an issue in its project, as a bigint expression over the row `alias`. A user sets it, else it is derived
  * from the id, so that an issue that was never moved needs no write. Source: reference work-tracking 9.1.
  */
-export function positionSql(alias: string): string {
+export function issuePositionSql(alias: string): string {
   return `coalesce(${alias}.relative_position, ${alias}.id << ${GAP_BITS})`;
 }
 
@@ -27,13 +27,13 @@ const lockProjectOrder = prepareStatement(
 /** $1 project, $2 a position, $3 an issue to skip. Positions exceed the safe integers of JavaScript. */
 const nextPosition = prepareStatement(
   'issues_next_position',
-  `select min(${positionSql('i')})::text as position from issues i
-   where i.project_id = $1::bigint and ${positionSql('i')} > $2::bigint and i.id <> $3::bigint`,
+  `select min(${issuePositionSql('i')})::text as position from issues i
+   where i.project_id = $1::bigint and ${issuePositionSql('i')} > $2::bigint and i.id <> $3::bigint`,
 );
 const previousPosition = prepareStatement(
   'issues_last_position',
-  `select max(${positionSql('i')})::text as position from issues i
-   where i.project_id = $1::bigint and ${positionSql('i')} < $2::bigint and i.id <> $3::bigint`,
+  `select max(${issuePositionSql('i')})::text as position from issues i
+   where i.project_id = $1::bigint and ${issuePositionSql('i')} < $2::bigint and i.id <> $3::bigint`,
 );
 /**
  * The same parameters. Locks all rows to change by id, then spreads the issues after the position evenly up to the last
@@ -42,8 +42,8 @@ const previousPosition = prepareStatement(
 const spreadFollowingIssues = prepareStatement(
   'issues_spread_positions',
   `with following as (
-     select i.id, ${positionSql('i')} as position, row_number() over (order by ${positionSql('i')}, i.id) as place
-     from issues i where i.project_id = $1::bigint and ${positionSql('i')} > $2::bigint and i.id <> $3::bigint
+     select i.id, ${issuePositionSql('i')} as position, row_number() over (order by ${issuePositionSql('i')}, i.id) as place
+     from issues i where i.project_id = $1::bigint and ${issuePositionSql('i')} > $2::bigint and i.id <> $3::bigint
      order by 2, 1 limit ${NEIGHBOURS}
    ), held as materialized (
      select i.id from issues i where i.id in (select id from following union all select $3::bigint)
@@ -67,7 +67,7 @@ export interface NeighbourPositions {
 }
 
 /** Serializes changes of the order of one project until the transaction ends. */
-export async function lockOrder(tx: Tx, projectId: number): Promise<void> {
+export async function lockIssueOrder(tx: Tx, projectId: number): Promise<void> {
   await tx.prepared(lockProjectOrder, [projectId]);
 }
 
@@ -75,7 +75,7 @@ export async function lockOrder(tx: Tx, projectId: number): Promise<void> {
  * Moves an issue directly after one, else directly before the other. Returns false if there is no room: after hundreds
  * of moves between the same issues.
  */
-export async function moveBetween(
+export async function moveIssueBetween(
   tx: Tx,
   projectId: number,
   issueId: number,

@@ -1,5 +1,5 @@
 import { Controller } from '@nestjs/common';
-import { created, Endpoint, none, one, page, project, signedIn } from '@rookery/api-v4';
+import { created, Endpoint, noContent, one, page, project, signedIn } from '@rookery/api-v4';
 import type { Call, ProjectScope } from '@rookery/api-v4';
 import { NotFound } from '@rookery/kernel';
 import type { Page, SignedInViewer } from '@rookery/kernel';
@@ -79,7 +79,7 @@ export class MergeRequestApprovalRulesController {
     ...signed,
     about: 'Removes a rule from a merge request.',
     params: IdentifyMergeRequestApprovalRule,
-    answers: none(),
+    answers: noContent(),
   })
   async remove({ params, viewer, within }: SignedCall<IdentifyMergeRequestApprovalRule>): Promise<void> {
     await this.rules.remove(viewer, within, params.merge_request_iid, params.approval_rule_id);

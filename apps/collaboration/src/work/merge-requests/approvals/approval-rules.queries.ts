@@ -79,7 +79,7 @@ export class ApprovalRulesQueries {
 
   /** Returns the rules that a merge request must fulfil, the oldest first. The plan `free` has none. */
   async ofMergeRequest(viewer: Viewer, project: ProjectScope, id: number, tx?: Tx): Promise<ApprovalRuleView[]> {
-    if (!hasApprovalRules(project)) return [];
+    if (!hasApprovalRulesFeature(project)) return [];
     return this.loadRuleViews(viewer, await (tx ?? this.database).run(ofMergeRequest, { id }));
   }
 
@@ -112,7 +112,7 @@ export class ApprovalRulesQueries {
 }
 
 /** Whether the plan of the project includes rules for approvals. */
-export function hasApprovalRules({ namespace }: ProjectScope): boolean {
+export function hasApprovalRulesFeature({ namespace }: ProjectScope): boolean {
   return namespace.plan !== 'free';
 }
 

@@ -6,14 +6,14 @@ import { Forbidden, Invalid, NotFound } from '@rookery/kernel';
 import type { SignedInViewer } from '@rookery/kernel';
 import { statement, violatesConstraint, Work } from '@rookery/persistence';
 import type { Tx } from '@rookery/persistence';
-import { People } from '../../../planning/people/people';
-import { emitApprovalRequested } from '../merge-request-events';
+import { AssignedPeopleService } from '../../../planning/people/people';
+import { emitMergeRequestApprovalRequested } from '../merge-request-events';
 import { MergeRequest } from '../merge-request.entity';
 import { mergeRequestPolicy } from '../merge-request.policy';
 import { MergeRequestsService } from '../merge-requests.service';
 import { ApprovalRule } from './approval.entity';
 import type { ApprovalRuleType } from './approval.entity';
-import { hasApprovalRules } from './approval-rules.queries';
+import { hasApprovalRulesFeature } from './approval-rules.queries';
 import { approvalSettingsOf } from './approval-settings';
 
 /** Fields of a rule. Undefined fields keep their values. Users and groups that the caller may not name are dropped. */
@@ -87,7 +87,7 @@ export class ApprovalRulesService {
   constructor(
     private readonly work: Work,
     private readonly mergeRequests: MergeRequestsService,
-    private readonly people: People,
+    private readonly people: AssignedPeopleService,
     private readonly directory: Directory,
     @Inject(SCOPE_RESOLVER) private readonly scopes: ScopeResolver,
   ) {}
@@ -116,7 +116,7 @@ export class ApprovalRulesService {
         if (place.mergeRequest && named) {
           const approvers = named.map(({ user_id }) => user_id);
           const by = { actorId: viewer.userId, seen: viewer.directory };
-          emitApprovalRequested(tx, by, place.mergeRequest, approvers, at);
+          emitMergeRequestApprovalRequested(tx, by, place.mergeRequest, approvers, at);
         }
         return id;
       }),
@@ -157,7 +157,7 @@ export class ApprovalRulesService {
     step: (tx: Tx, place: RuleParent, at: Date) => Promise<T>,
   ): Promise<T> {
     return this.work.run(async (tx) => {
-      if (!hasApprovalRules(project)) throw new Forbidden();
+      if (!hasApprovalRulesFeature(project)) throw new Forbidden();
       if (iid === null) {
         const [now] = await tx.query<{ at: Date }>('select now() as at');
         return step(tx, { projectId: project.id, mergeRequest: null }, now!.at);

@@ -5,7 +5,7 @@ import type { DirectoryUserRow } from '@rookery/directory';
 import { NotFound } from '@rookery/kernel';
 import type { SignedInViewer } from '@rookery/kernel';
 import { Database, statement, Work } from '@rookery/persistence';
-import { readerOfNamed } from '../../../base/noteables/reader';
+import { requireNoteableReader } from '../../../base/noteables/reader';
 import { MergeRequest } from '../merge-request.entity';
 import { mergeRequestKind } from '../merge-request.kind';
 import { ApprovalRulesQueries } from './approval-rules.queries';
@@ -60,7 +60,7 @@ export class ApprovalsQueries {
 
   /** Finds a merge request that the viewer may read. Errors: NotFound, Forbidden. */
   async findMergeRequest(viewer: SignedInViewer, project: ProjectScope, iid: number): Promise<MergeRequest> {
-    readerOfNamed(viewer, { kind: mergeRequestKind, parent: project });
+    requireNoteableReader(viewer, { kind: mergeRequestKind, parent: project });
     const found = await this.work.run((tx) => tx.manager.findOneBy(MergeRequest, { projectId: project.id, iid }));
     if (!found) throw new NotFound();
     return found;

@@ -10,11 +10,11 @@ import type { Tx } from '@rookery/persistence';
 import { CommitIdentities } from '../../../code/repositories/commit-identities';
 import { ProjectRepositories } from '../../../code/repositories/project-repositories';
 import { systemNotes, writeSystemNotes } from '../../../talk/notes/system-notes';
-import { emitApproval } from '../merge-request-events';
+import { emitMergeRequestApproval } from '../merge-request-events';
 import { MergeRequest } from '../merge-request.entity';
 import { mergeRequestKind } from '../merge-request.kind';
 import { MergeRequestsService } from '../merge-requests.service';
-import { staleSha } from '../merging/merge-checks';
+import { createStaleHeadConflict } from '../merging/merge-checks';
 import { approvalSettingsOf } from './approval-settings';
 import { resetApprovals } from './reset-approvals';
 
@@ -77,7 +77,8 @@ export class ApprovalsService {
   ): Promise<string | null> {
     const before = await this.work.run((tx) => this.mergeRequests.lockMergeRequest(tx, viewer, project, iid));
     if (!mayApproveIn(viewer, project)) throw new Forbidden();
-    if (sha !== null && sha !== before.mergeRequest.headSha) throw staleSha(before.mergeRequest.headSha as ObjectId);
+    if (sha !== null && sha !== before.mergeRequest.headSha)
+      throw createStaleHeadConflict(before.mergeRequest.headSha as ObjectId);
     if (!(await this.canApprove(viewer, project, before.mergeRequest))) throw new Unauthorized();
     return before.mergeRequest.headSha;
   }
@@ -168,5 +169,5 @@ async function announceApprovalChange(
   await tx.manager.update(MergeRequest, id, { updatedAt: at });
   const note = { noteableId: id, projectId, actorId: viewer.userId, bodies: [systemNotes[verb]], at };
   await writeSystemNotes(tx, mergeRequestKind, note);
-  emitApproval(tx, { actorId: viewer.userId, seen: viewer.directory }, mergeRequest, verb, at);
+  emitMergeRequestApproval(tx, { actorId: viewer.userId, seen: viewer.directory }, mergeRequest, verb, at);
 }

@@ -4,10 +4,10 @@ import { Directory } from '@rookery/directory';
 import { Consume } from '@rookery/messaging';
 import type { EffectBatch } from '@rookery/messaging';
 import { statement } from '@rookery/persistence';
-import { accessSql } from '../../../base/noteables/noteable-kinds';
-import { causedAt, findActorId } from '../../../base/noteables/subjects';
-import { effectiveSettingSql } from '../../../following/notification-settings/effective-setting-sql';
-import { RaiseTodos } from '../../../following/todos/raise-todos';
+import { parentAccessSql } from '../../../base/noteables/noteable-kinds';
+import { resolveEventCauseTime, findActorId } from '../../../base/noteables/subjects';
+import { effectiveNotificationSettingSql } from '../../../following/notification-settings/effective-setting-sql';
+import { TodoRecorder } from '../../../following/todos/raise-todos';
 import { mergeRequestKind } from '../merge-request.kind';
 import { NAMED_APPROVER_SQL, OF_MERGE_REQUEST_SQL, RULES_HAVE_EFFECT_SQL } from './approval-sql';
 
@@ -28,8 +28,8 @@ const findApprovers = statement<{ merge_requests: readonly number[] }, Approver>
      where ${OF_MERGE_REQUEST_SQL} and r.rule_type = 'regular' and exists (select 1 from notification_settings s
        where s.user_id = named.user_id and s.level = 'custom' and (s.switches ->> 'approver')::boolean)) approver
    join directory_users u on u.id = approver.user_id and u.id <> i.author_id
-   join lateral ${accessSql(mergeRequestKind, { user: 'u.id', isAdmin: 'u.admin', isExternal: 'u.external' })} a on true
-   ${effectiveSettingSql(mergeRequestKind)}
+   join lateral ${parentAccessSql(mergeRequestKind, { user: 'u.id', isAdmin: 'u.admin', isExternal: 'u.external' })} a on true
+   ${effectiveNotificationSettingSql(mergeRequestKind)}
    where i.id = any(:merge_requests::bigint[]) and i.state = 'opened' and ${RULES_HAVE_EFFECT_SQL}
      and setting.level = 'custom' and (setting.switches ->> 'approver')::boolean
    order by i.id, u.id`,
@@ -39,7 +39,7 @@ const findApprovers = statement<{ merge_requests: readonly number[] }, Approver>
 @Controller()
 export class ApproverTodosConsumer {
   constructor(
-    private readonly todos: RaiseTodos,
+    private readonly todos: TodoRecorder,
     private readonly directory: Directory,
   ) {}
 
@@ -49,7 +49,11 @@ export class ApproverTodosConsumer {
     const approvers = await tx.run(findApprovers, { merge_requests: events.map(({ aggregateId }) => aggregateId) });
     const candidates = events.flatMap((event) => {
       const target = { targetType: mergeRequestKind.type, targetId: event.aggregateId, noteId: null };
-      const cause = { eventId: event.id, authorId: findActorId(event), at: causedAt(event, event.data.created_at) };
+      const cause = {
+        eventId: event.id,
+        authorId: findActorId(event),
+        at: resolveEventCauseTime(event, event.data.created_at),
+      };
       const ofEvent = approvers.filter((one) => one.merge_request_id === event.aggregateId);
       return ofEvent.map(({ user_id: userId }) => {
         return { ...cause, ...target, userId, action: 'added_approver' as const };

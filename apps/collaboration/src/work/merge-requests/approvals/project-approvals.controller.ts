@@ -1,10 +1,10 @@
 import { Controller } from '@nestjs/common';
-import { atLeast, created, Endpoint, NoParams, none, one, page, project } from '@rookery/api-v4';
+import { atLeast, created, Endpoint, NoParams, noContent, one, page, project } from '@rookery/api-v4';
 import type { Call, ProjectScope } from '@rookery/api-v4';
 import { Forbidden, NotFound } from '@rookery/kernel';
 import type { Page, SignedInViewer } from '@rookery/kernel';
 import { Work } from '@rookery/persistence';
-import { ApprovalRulesQueries, hasApprovalRules } from './approval-rules.queries';
+import { ApprovalRulesQueries, hasApprovalRulesFeature } from './approval-rules.queries';
 import type { ApprovalRuleView } from './approval-rules.queries';
 import { ApprovalRulesService } from './approval-rules.service';
 import { approvalSettingsOf, changeApprovalSettings } from './approval-settings';
@@ -52,7 +52,7 @@ export class ProjectApprovalsController {
     answers: created(approvalSettingsPresenter),
   })
   async configure({ params, viewer, within }: SignedCall<UpdateApprovalSettings>): Promise<ApprovalSettingsRow> {
-    if (!hasApprovalRules(within)) throw new Forbidden();
+    if (!hasApprovalRulesFeature(within)) throw new Forbidden();
     if (params.approvals_before_merge !== undefined)
       await this.rules.requireApprovals(viewer, within, null, params.approvals_before_merge);
     await this.work.run((tx) =>
@@ -114,7 +114,7 @@ export class ProjectApprovalsController {
     ...manages,
     about: 'Removes a rule of a project for approvals. Merge requests with rules of their own keep them.',
     params: IdentifyApprovalRule,
-    answers: none(),
+    answers: noContent(),
   })
   async remove({ params, viewer, within }: SignedCall<IdentifyApprovalRule>): Promise<void> {
     await this.rules.remove(viewer, within, null, params.approval_rule_id);

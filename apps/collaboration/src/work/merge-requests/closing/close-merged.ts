@@ -14,7 +14,7 @@ const closedIssues = statement<{ id: number }, { readonly issue_id: number }>(
  * Closes the issues of a request that was merged into the default branch, with the rights of the user who merged it.
  * Source: reference repositories 8.17.
  */
-export async function closeIssuesOfMerged(
+export async function closeIssuesOfMergedRequest(
   tx: Tx,
   { id, iid, projectId }: { readonly id: number; readonly iid: number; readonly projectId: number },
   actorId: number,

@@ -4,7 +4,7 @@ import { Directory } from '@rookery/directory';
 import { Consume } from '@rookery/messaging';
 import type { EffectBatch } from '@rookery/messaging';
 import { statement } from '@rookery/persistence';
-import { ClosedByPush } from '../merging/closed-by-push';
+import { MergeRequestClosingService } from '../merging/closed-by-push';
 import type { AffectedRow } from '../versions/affected-merge-requests';
 
 /** Locks merge requests from deleted forks into other projects. */
@@ -22,10 +22,10 @@ const detach = statement<{ ids: readonly number[] }, never>(
 
 /** Closes merge requests whose fork was deleted. Their commits stay in the target. Source: reference repositories 8.18. */
 @Controller()
-export class DeletedForksConsumer {
+export class DeletedForkMergeRequestsConsumer {
   constructor(
     private readonly directory: Directory,
-    private readonly closing: ClosedByPush,
+    private readonly closing: MergeRequestClosingService,
   ) {}
 
   @Consume(projectDeleted, { effect: 'close-merge-requests-of-forks' })

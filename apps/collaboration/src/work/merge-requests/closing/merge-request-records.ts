@@ -7,9 +7,9 @@ import { platformSettings } from '@rookery/platform';
 import type { SettingsOf } from '@rookery/platform';
 import { publishTextWritten, joinTitleAndDescription } from '../../../talk/mentions/text-events';
 import { NoteLimit } from '../../../talk/notes/note-limit';
-import { findIssueReferences, NAMED_ISSUES_SQL, namedIssuesParams } from '../../issues/closing/named-issues';
+import { findIssueReferences, NAMED_ISSUES_SQL, toNamedIssuesParams } from '../../issues/closing/named-issues';
 import type { NamedIssuesParams } from '../../issues/closing/named-issues';
-import { emitProgress } from '../merge-request-events';
+import { emitMergeRequestProgress } from '../merge-request-events';
 import type { MergeRequestFacts } from '../merge-request-events';
 import { mergeRequestKind } from '../merge-request.kind';
 import type { MeasuredVersion } from '../versions/measure-version';
@@ -61,7 +61,7 @@ const replaceIssues = statement<NamedIssuesParams & { request: number; source: I
  * Source: reference repositories 8.5, 8.17.
  */
 @Injectable()
-export class MergeRequestRecords {
+export class MergeRequestRecorder {
   private readonly webUrl: string;
 
   constructor(
@@ -114,7 +114,8 @@ export class MergeRequestRecords {
     push: Pick<NoteableProgress, 'actorId' | 'at'> & { readonly commitCount: number },
   ): void {
     tx.beforeCommit(async () => {
-      if (await this.noteLimit.tryCount(tx, push.actorId)) emitProgress(tx, facts, { ...push, step: 'pushed' });
+      if (await this.noteLimit.tryCount(tx, push.actorId))
+        emitMergeRequestProgress(tx, facts, { ...push, step: 'pushed' });
     });
   }
 
@@ -137,6 +138,6 @@ export class MergeRequestRecords {
   ): Promise<void> {
     const references = findIssueReferences(texts, this.webUrl);
     if (references.length === 0) await tx.run(clearIssues, { request: mergeRequestId, source });
-    else await tx.run(replaceIssues, { request: mergeRequestId, source, ...namedIssuesParams(references) });
+    else await tx.run(replaceIssues, { request: mergeRequestId, source, ...toNamedIssuesParams(references) });
   }
 }

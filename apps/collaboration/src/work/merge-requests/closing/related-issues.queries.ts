@@ -8,14 +8,14 @@ import type { SqlDraft, Statement } from '@rookery/persistence';
 import { platformSettings } from '@rookery/platform';
 import type { SettingsOf } from '@rookery/platform';
 import { projectAccessSql } from '../../../base/noteables/access-sql';
-import { arraySql } from '../../../base/noteables/json.shape';
+import { jsonArraySql } from '../../../base/noteables/json.shape';
 import type { ShapeSql } from '../../../base/noteables/json.shape';
-import { readableSql, shownSql } from '../../../base/noteables/noteable-kinds';
-import { readerOfNamed } from '../../../base/noteables/reader';
+import { canReadNoteableRowSql, createNoteableJsonSql } from '../../../base/noteables/noteable-kinds';
+import { requireNoteableReader } from '../../../base/noteables/reader';
 import { issueKind } from '../../issues/issue.kind';
-import { issueBytes, issueShape } from '../../issues/issue.shape';
+import { issueTextBytesSql, issueShape } from '../../issues/issue.shape';
 import { mergeRequestKind } from '../merge-request.kind';
-import { intoDefaultBranchSql } from '../../issues/closing/closing-sql';
+import { targetsDefaultBranchSql } from '../../issues/closing/closing-sql';
 
 /** Relations of a merge request to issues: those that merging closes, or all that it refers to. */
 export type IssueRelation = 'closed' | 'related';
@@ -36,7 +36,7 @@ const NAMED = `(select m.id, m.project_id, m.target_branch from merge_requests m
 /** Ids of the issues of the merge request. A comment that refers to an issue has written a system note on that issue, by which it is found. */
 const RELATIONS: Readonly<Record<IssueRelation, string>> = {
   closed: `select distinct r.issue_id from merge_request_issues r
-    where r.merge_request_id = named.id and r.closes and ${intoDefaultBranchSql('named')}`,
+    where r.merge_request_id = named.id and r.closes and ${targetsDefaultBranchSql('named')}`,
   related: `select r.issue_id from merge_request_issues r where r.merge_request_id = named.id
     union select n.noteable_id from notes n where n.referenced_id = named.id and n.referenced_type = 'MergeRequest'
       and n.noteable_type = 'Issue' and n.body like 'mentioned in %'`,
@@ -53,7 +53,7 @@ export class RelatedIssuesQueries {
     private readonly directory: Directory,
     @Inject(platformSettings.token) { externalUrl }: SettingsOf<typeof platformSettings>,
   ) {
-    this.listed = issueShape.toSql({ ...shownSql('i', externalUrl, PERSON), seenAs: 'i.seen_as' });
+    this.listed = issueShape.toSql({ ...createNoteableJsonSql('i', externalUrl, PERSON), seenAs: 'i.seen_as' });
   }
 
   /** Returns a page of issues, the oldest first. Errors: NotFound, Forbidden. */
@@ -64,7 +64,7 @@ export class RelatedIssuesQueries {
     relation: IssueRelation,
     page: PageRequest,
   ): Promise<JsonPage> {
-    readerOfNamed(viewer, { kind: mergeRequestKind, parent: project });
+    requireNoteableReader(viewer, { kind: mergeRequestKind, parent: project });
     await this.directory.requireFresh(viewer);
     const { userId, isAdmin: is_admin, isExternal: is_external } = viewer;
     const values = { project: project.id, iid, viewer: userId, is_admin, is_external };
@@ -80,16 +80,16 @@ export class RelatedIssuesQueries {
           case when i.project_id = named.project_id then '' else a.full_path end as seen_as
         from (${RELATIONS[relation]}) l join issues i on i.id = l.issue_id
         cross join lateral ${projectAccessSql('i.project_id', PERSON)} a
-        where ${readableSql(issueKind, 'a', PERSON.user)}) i`;
+        where ${canReadNoteableRowSql(issueKind, 'a', PERSON.user)}) i`;
       return new ListQuery<never>({
         name: 'merge_requests_issues',
         from,
         carries: 'i.*',
-        bytes: issueBytes({}),
+        bytes: issueTextBytesSql({}),
         values,
       })
         .orderBy([['i.id', 'asc']])
-        .jsonSql(page, { rows: (...rows) => arraySql(this.listed, ...rows), from: `from ${NAMED}` });
+        .jsonSql(page, { rows: (...rows) => jsonArraySql(this.listed, ...rows), from: `from ${NAMED}` });
     });
   }
 }

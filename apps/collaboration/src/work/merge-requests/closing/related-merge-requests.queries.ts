@@ -8,14 +8,14 @@ import type { SqlDraft, Statement } from '@rookery/persistence';
 import { platformSettings } from '@rookery/platform';
 import type { SettingsOf } from '@rookery/platform';
 import { projectAccessSql } from '../../../base/noteables/access-sql';
-import { arraySql } from '../../../base/noteables/json.shape';
+import { jsonArraySql } from '../../../base/noteables/json.shape';
 import type { ShapeSql } from '../../../base/noteables/json.shape';
-import { readableSql, shownSql } from '../../../base/noteables/noteable-kinds';
-import { readerOfNamed } from '../../../base/noteables/reader';
+import { canReadNoteableRowSql, createNoteableJsonSql } from '../../../base/noteables/noteable-kinds';
+import { requireNoteableReader } from '../../../base/noteables/reader';
 import { issueKind } from '../../issues/issue.kind';
 import { mergeRequestKind } from '../merge-request.kind';
-import { mergeRequestBytes, mergeRequestShape } from '../merge-request.shape';
-import { intoDefaultBranchSql } from '../../issues/closing/closing-sql';
+import { mergeRequestTextBytesSql, mergeRequestShape } from '../merge-request.shape';
+import { targetsDefaultBranchSql } from '../../issues/closing/closing-sql';
 
 /** Relations of an issue to merge requests: those that close it when they are merged, or all. */
 export type MergeRequestRelation = 'closing' | 'related';
@@ -44,7 +44,7 @@ const NAMED = `(select i.id, i.project_id from issues i where i.project_id = :pr
 const RELATIONS: Readonly<Record<MergeRequestRelation, string>> = {
   closing: `select distinct r.merge_request_id as id from merge_request_issues r
     join merge_requests m on m.id = r.merge_request_id
-    where r.issue_id = named.id and r.closes and ${intoDefaultBranchSql('m')}`,
+    where r.issue_id = named.id and r.closes and ${targetsDefaultBranchSql('m')}`,
   related: `select r.merge_request_id as id from merge_request_issues r where r.issue_id = named.id
     union select n.referenced_id from notes n where n.noteable_id = named.id and n.noteable_type = 'Issue'
       and n.referenced_type = 'MergeRequest' and n.referenced_id is not null and n.body like 'mentioned in %'
@@ -63,7 +63,7 @@ export class RelatedMergeRequestsQueries {
     private readonly directory: Directory,
     @Inject(platformSettings.token) { externalUrl }: SettingsOf<typeof platformSettings>,
   ) {
-    this.listed = mergeRequestShape.toSql({ ...shownSql('i', externalUrl, PERSON), seenAs: 'i.seen_as' });
+    this.listed = mergeRequestShape.toSql({ ...createNoteableJsonSql('i', externalUrl, PERSON), seenAs: 'i.seen_as' });
   }
 
   /** Returns a page of merge requests, the oldest first. Errors: NotFound of the issue. */
@@ -74,7 +74,7 @@ export class RelatedMergeRequestsQueries {
     relation: MergeRequestRelation,
     page: PageRequest,
   ): Promise<JsonPage> {
-    const reader = readerOfNamed(viewer, { kind: issueKind, parent: project });
+    const reader = requireNoteableReader(viewer, { kind: issueKind, parent: project });
     await this.directory.requireFresh(viewer);
     const person = { viewer: viewer.userId, is_admin: viewer.isAdmin, is_external: viewer.isExternal };
     const rights = { is_member: reader.isMember, reads_confidential: reader.readsConfidential };
@@ -95,11 +95,17 @@ export class RelatedMergeRequestsQueries {
           case when i.project_id = named.project_id then '' else a.full_path end as seen_as
         from (${RELATIONS[relation]}) l join merge_requests i on i.id = l.id
         cross join lateral ${projectAccessSql('i.project_id', PERSON)} a
-        where ${readableSql(mergeRequestKind, 'a', PERSON.user)}) i`;
-      const parts = { name: 'issues_merge_requests', from, carries: 'i.*', bytes: mergeRequestBytes({}), values };
+        where ${canReadNoteableRowSql(mergeRequestKind, 'a', PERSON.user)}) i`;
+      const parts = {
+        name: 'issues_merge_requests',
+        from,
+        carries: 'i.*',
+        bytes: mergeRequestTextBytesSql({}),
+        values,
+      };
       return new ListQuery<never>(parts)
         .orderBy([['i.id', 'asc']])
-        .jsonSql(page, { rows: (...rows) => arraySql(this.listed, ...rows), from: `from ${NAMED}` });
+        .jsonSql(page, { rows: (...rows) => jsonArraySql(this.listed, ...rows), from: `from ${NAMED}` });
     });
   }
 }

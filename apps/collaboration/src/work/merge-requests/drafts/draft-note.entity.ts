@@ -1,4 +1,4 @@
-import { attachedTo } from '@rookery/persistence';
+import { declareAttachedTable } from '@rookery/persistence';
 import { Check, Column, Entity, ForeignKey, Index, PrimaryGeneratedColumn } from 'typeorm';
 import type { PositionFields } from '../../../talk/notes/positions/position-rows';
 import { MergeRequest } from '../merge-request.entity';
@@ -31,7 +31,7 @@ export class DraftNote {
 }
 
 /** Drafts are removed with their author; those of a merge request go by a foreign key. */
-export const attachedDraftNotes = attachedTo({
+export const attachedDraftNotes = declareAttachedTable({
   table: 'draft_notes',
   users: [{ column: 'author_id', onRemoval: 'delete' }],
   stays: {

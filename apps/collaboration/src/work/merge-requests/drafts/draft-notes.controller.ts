@@ -1,5 +1,5 @@
 import { Controller } from '@nestjs/common';
-import { ability, created, Endpoint, none, one, page, project, signedIn } from '@rookery/api-v4';
+import { ability, created, Endpoint, noContent, one, page, project, signedIn } from '@rookery/api-v4';
 import type { Call, ProjectScope } from '@rookery/api-v4';
 import type { Page, SignedInViewer } from '@rookery/kernel';
 import { toRequestedPosition } from '../../../talk/notes/discussions/discussions.dto';
@@ -11,7 +11,7 @@ import { CreateDraftNote, IdentifyDraftNote, UpdateDraftNote } from './draft-not
 import { DraftNotesQueries } from './draft-notes.queries';
 import type { DraftRow } from './draft-notes.queries';
 import { DraftNotesService } from './draft-notes.service';
-import { PublishDraftsService } from './publish-drafts.service';
+import { PublishDraftNotesService } from './publish-drafts.service';
 
 type DraftCall<P> = Call<P, ProjectScope, SignedInViewer>;
 const SOURCE = 'reference repositories 8.15';
@@ -32,7 +32,7 @@ export class DraftNotesController {
   constructor(
     private readonly queries: DraftNotesQueries,
     private readonly drafts: DraftNotesService,
-    private readonly publishing: PublishDraftsService,
+    private readonly publishing: PublishDraftNotesService,
   ) {}
 
   @Endpoint('GET', '', {
@@ -64,7 +64,7 @@ export class DraftNotesController {
     ...writes,
     about: 'Publishes all drafts of the caller on a merge request.',
     params: IdentifyMergeRequest,
-    answers: none(),
+    answers: noContent(),
     fails: [429],
   })
   publishAll({ params, viewer, within }: DraftCall<IdentifyMergeRequest>): Promise<void> {
@@ -98,7 +98,7 @@ export class DraftNotesController {
     ...writes,
     about: 'Deletes a draft.',
     params: IdentifyDraftNote,
-    answers: none(),
+    answers: noContent(),
   })
   remove({ params, viewer, within }: DraftCall<IdentifyDraftNote>): Promise<void> {
     return this.drafts.remove(viewer, within, params.merge_request_iid, params.draft_note_id);
@@ -108,7 +108,7 @@ export class DraftNotesController {
     ...writes,
     about: 'Publishes a draft as a note.',
     params: IdentifyDraftNote,
-    answers: none(),
+    answers: noContent(),
     fails: [429],
   })
   publish({ params, viewer, within }: DraftCall<IdentifyDraftNote>): Promise<void> {

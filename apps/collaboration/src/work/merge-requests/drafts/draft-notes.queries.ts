@@ -4,7 +4,7 @@ import type { Page, PageRequest, SignedInViewer } from '@rookery/kernel';
 import { NotFound } from '@rookery/kernel';
 import { Database, ListQuery, statement } from '@rookery/persistence';
 import type { SqlReader } from '@rookery/persistence';
-import { readerOfNamed } from '../../../base/noteables/reader';
+import { requireNoteableReader } from '../../../base/noteables/reader';
 import { discussionIdSql } from '../../../talk/notes/discussions/threads-sql';
 import type { PositionFields } from '../../../talk/notes/positions/position-rows';
 import { mergeRequestKind } from '../merge-request.kind';
@@ -47,7 +47,7 @@ export class DraftNotesQueries {
 
   /** Returns the id of a merge request that the viewer may read. Errors: NotFound, Forbidden. */
   async requestId(viewer: SignedInViewer, project: ProjectScope, iid: number): Promise<number> {
-    readerOfNamed(viewer, { kind: mergeRequestKind, parent: project });
+    requireNoteableReader(viewer, { kind: mergeRequestKind, parent: project });
     const [row] = await this.database.run(mergeRequestIdOf, { project: project.id, iid });
     if (!row) throw new NotFound();
     return row.id;

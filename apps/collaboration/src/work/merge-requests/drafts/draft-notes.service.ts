@@ -54,7 +54,7 @@ export class DraftNotesService {
 
   /** Errors: NotFound, Forbidden, Invalid; those of the place. */
   async create(viewer: SignedInViewer, project: ProjectScope, iid: number, draft: NewDraft): Promise<DraftRow> {
-    const on = nameMergeRequest(project, iid);
+    const on = toMergeRequestNoteable(project, iid);
     const request = await this.queries.requestId(viewer, project, iid);
     assertValidBody(draft.body);
     const threadId =
@@ -83,7 +83,7 @@ export class DraftNotesService {
     if (fields.body !== undefined) assertValidBody(fields.body);
     const body = fields.body ?? before.body;
     const position = before.thread_id === null ? fields.position : undefined;
-    const placed = await this.resolveDraftPosition(viewer, nameMergeRequest(project, iid), {
+    const placed = await this.resolveDraftPosition(viewer, toMergeRequestNoteable(project, iid), {
       body,
       commitId: before.commit_id,
       position,
@@ -145,7 +145,7 @@ export class DraftNotesService {
 }
 
 /** Names a merge request by its number. */
-export function nameMergeRequest(project: ProjectScope, iid: number): NoteableWithParent {
+export function toMergeRequestNoteable(project: ProjectScope, iid: number): NoteableWithParent {
   return { kind: mergeRequestKind, parent: project, by: 'iid', named: iid };
 }
 

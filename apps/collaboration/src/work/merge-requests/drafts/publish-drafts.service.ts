@@ -11,7 +11,7 @@ import type { PreparedNote } from '../../../talk/notes/new-notes.service';
 import type { RequestedPosition } from '../../../talk/notes/positions/code-reviews';
 import type { PositionFields } from '../../../talk/notes/positions/position-rows';
 import { readLineRange } from '../reviews/shown-position';
-import { nameMergeRequest } from './draft-notes.service';
+import { toMergeRequestNoteable } from './draft-notes.service';
 import { DraftNotesQueries } from './draft-notes.queries';
 import type { DraftRow } from './draft-notes.queries';
 
@@ -25,7 +25,7 @@ const takeDrafts = statement<{ ids: readonly number[]; author: number }, { reado
  * repositories 8.15.
  */
 @Injectable()
-export class PublishDraftsService {
+export class PublishDraftNotesService {
   constructor(
     private readonly work: Work,
     private readonly drafts: DraftNotesQueries,
@@ -36,7 +36,7 @@ export class PublishDraftsService {
   /** Publishes one draft. Errors: NotFound; those of the note. */
   async publishDraft(viewer: SignedInViewer, project: ProjectScope, iid: number, id: number): Promise<void> {
     const request = await this.drafts.requestId(viewer, project, iid);
-    await this.publishDrafts(viewer, nameMergeRequest(project, iid), request, [
+    await this.publishDrafts(viewer, toMergeRequestNoteable(project, iid), request, [
       await this.drafts.findDraft(viewer, request, id),
     ]);
   }
@@ -46,7 +46,7 @@ export class PublishDraftsService {
     const request = await this.drafts.requestId(viewer, project, iid);
     await this.publishDrafts(
       viewer,
-      nameMergeRequest(project, iid),
+      toMergeRequestNoteable(project, iid),
       request,
       await this.drafts.listAll(viewer, request),
     );

@@ -10,11 +10,15 @@ import type { NoteableReference } from '../../../base/noteables/reader';
 import { DiscussionsService } from '../../../talk/notes/discussions/discussions.service';
 import { parseDiscussionKey } from '../../../talk/notes/discussions/threads-sql';
 import type { ReaderParams } from '../../../talk/notes/note-statement';
-import { readerValues } from '../../../talk/notes/notes.queries';
-import { namedVisibleSql } from '../../../talk/notes/notes.statements';
-import { systemNotes, writeThreadNotes } from '../../../talk/notes/system-notes';
-import { ThreadsToResolve } from '../../issues/follow-ups/threads-to-resolve';
-import type { FollowedThreads, OpenThreads, ThreadsToResolveFinder } from '../../issues/follow-ups/threads-to-resolve';
+import { toNoteReaderParams } from '../../../talk/notes/notes.queries';
+import { isNamedNoteableVisibleSql } from '../../../talk/notes/notes.statements';
+import { systemNotes, writeSystemNotesInThreads } from '../../../talk/notes/system-notes';
+import { ThreadsToResolveLookup } from '../../issues/follow-ups/threads-to-resolve';
+import type {
+  ThreadsToResolveRequest,
+  OpenThreads,
+  ThreadsToResolveFinder,
+} from '../../issues/follow-ups/threads-to-resolve';
 import { mergeRequestKind } from '../merge-request.kind';
 
 /** Threads that one issue follows up; the others stay open. */
@@ -53,7 +57,7 @@ const openThreads = statement<ReaderParams & { readonly thread: number | null },
     order by n.thread_id, n.created_at, n.id limit ${MAX_THREADS}
   ) t on true
   left join directory_users a on a.id = t.author_id
-  where ${namedVisibleSql(mergeRequestKind, 'iid')}
+  where ${isNamedNoteableVisibleSql(mergeRequestKind, 'iid')}
   order by t.thread_id`,
 );
 
@@ -61,9 +65,9 @@ const now = statement<Record<never, never>, { readonly at: Date }>('merge_reques
 
 /** Finds the open threads that a new issue follows up. Source: docs/reference/work-tracking.md 9.1. */
 @Injectable()
-export class ThreadFollowUps implements ThreadsToResolveFinder {
+export class MergeRequestThreadsFinder implements ThreadsToResolveFinder {
   constructor(
-    followUps: ThreadsToResolve,
+    followUps: ThreadsToResolveLookup,
     private readonly database: Database,
     private readonly directory: Directory,
     private readonly discussions: DiscussionsService,
@@ -75,12 +79,12 @@ export class ThreadFollowUps implements ThreadsToResolveFinder {
   async find(
     viewer: SignedInViewer,
     project: ProjectScope,
-    { mergeRequestIid, discussionId }: FollowedThreads,
+    { mergeRequestIid, discussionId }: ThreadsToResolveRequest,
   ): Promise<OpenThreads | null> {
     const on: NoteableReference = { kind: mergeRequestKind, parent: project, by: 'iid', named: mergeRequestIid };
     await this.directory.requireFresh(viewer);
     const thread = discussionId === undefined ? null : parseDiscussionKey(discussionId);
-    const rows = await this.database.run(openThreads, { ...readerValues(viewer, on), thread });
+    const rows = await this.database.run(openThreads, { ...toNoteReaderParams(viewer, on), thread });
     const [first] = rows;
     if (!first) throw new NotFound(mergeRequestKind.resource);
     const threads = rows.filter((row) => row.thread_id !== null);
@@ -100,7 +104,7 @@ export class ThreadFollowUps implements ThreadsToResolveFinder {
         const [time] = await tx.run(now, {});
         const bodies = resolved.map(() => systemNotes.continuedIn(`#${iid}`));
         const by = { noteable: first.merge_request_id, project: project.id, actor: viewer.userId };
-        await writeThreadNotes(tx, mergeRequestKind, { ...by, at: time!.at, threads: resolved, bodies });
+        await writeSystemNotesInThreads(tx, mergeRequestKind, { ...by, at: time!.at, threads: resolved, bodies });
       },
     };
   }

@@ -5,23 +5,28 @@ import { GitError, mergeBase } from '@rookery/git';
 import type { Repository } from '@rookery/git';
 import { Database, statement } from '@rookery/persistence';
 import type { Tx } from '@rookery/persistence';
-import { addImported, checkEach, findImported, newObjects } from '../../../base/imported-objects/imported-objects';
+import {
+  addImportedObjects,
+  checkImportObjects,
+  findImportedObjectIds,
+  omitAlreadyImportedObjects,
+} from '../../../base/imported-objects/imported-objects';
 import type { CheckedObject } from '../../../base/imported-objects/imported-objects';
 import { ObjectImporters } from '../../../base/imported-objects/object-importers';
 import type { ObjectImporter, PreparedObjects, ReceivedObjects } from '../../../base/imported-objects/object-importers';
 import { ProjectRepositories } from '../../../code/repositories/project-repositories';
-import { importedBody, inOrder } from '../../../talk/notes/imported-notes';
-import { insertImportedNotes, NoteRoom, reserveNoteIds } from '../../../talk/notes/imported-note-rows';
+import { toImportedNoteBody, sortImportedNotesByTime } from '../../../talk/notes/imported-notes';
+import { insertImportedNotes, NoteCapacity, reserveNoteIds } from '../../../talk/notes/imported-note-rows';
 import type { ImportedNoteRow, NotesImport } from '../../../talk/notes/imported-note-rows';
 import { notesSettings } from '../../../talk/notes/notes.config';
 import type { NotesSettings } from '../../../talk/notes/notes.config';
 import type { NewThread } from '../../../talk/notes/positions/code-reviews';
 import { insertNotePosition, replaceSuggestions } from '../../../talk/notes/positions/position-rows';
 import { mergeRequestKind } from '../merge-request.kind';
-import { findImportedCommit } from './imported-branches';
-import { followedToHead, readSuggestions } from '../reviews/diff-threads';
+import { resolveFullCommitId } from './imported-branches';
+import { followPositionToHead, readSuggestions } from '../reviews/diff-threads';
 import type { ReviewedRow } from '../reviews/diff-threads';
-import { findLinePlace } from '../reviews/place-in-diff';
+import { findDiffLinePosition } from '../reviews/place-in-diff';
 
 type ImportedDiffNote = ImportedObject<'diff_note'>;
 
@@ -79,10 +84,14 @@ export class DiffNoteImports implements ObjectImporter<'diff_note'> {
     objects: readonly ImportedDiffNote[],
   ): Promise<NewThreadsByUpstreamId> {
     const ids = objects.map(({ id }) => id);
-    const known = await findImported(this.database, { project: project.id, kind: 'diff_note' }, ids);
+    const known = await findImportedObjectIds(this.database, { project: project.id, kind: 'diff_note' }, ids);
     const first = objects.filter((one) => one.reply_to === null && !known.has(one.id));
     const numbers = first.map((one) => one.merge_request);
-    const requests = await findImported(this.database, { project: project.id, kind: 'merge_request' }, numbers);
+    const requests = await findImportedObjectIds(
+      this.database,
+      { project: project.id, kind: 'merge_request' },
+      numbers,
+    );
     const rows = await this.database.run(REVIEWED, { ids: [...requests.values()] });
     const reviewed = new Map(rows.map((row) => [row.id, row]));
     if (reviewed.size === 0) return new Map();
@@ -114,9 +123,9 @@ async function prepareThread(
 ): Promise<NewThread | null> {
   const shas = await chooseDiffCommits(repository, row, given.commit_id);
   if (shas === null) return null;
-  const found = await findLinePlace(repository, shas, given);
+  const found = await findDiffLinePosition(repository, shas, given);
   if (found === null) return null;
-  const position = await followedToHead(repository, row, found);
+  const position = await followPositionToHead(repository, row, found);
   return { position, suggestions: await readSuggestions(repository, position.shown, position.newPath, given.body) };
 }
 
@@ -127,7 +136,7 @@ async function chooseDiffCommits(
   commitSha: string,
 ) {
   if (head === null || base === null || start === null) return null;
-  const commit = commitSha === head ? head : await findImportedCommit(repository, commitSha);
+  const commit = commitSha === head ? head : await resolveFullCommitId(repository, commitSha);
   if (commit === head) return { baseSha: base, startSha: start, headSha: head };
   const own = commit === null ? null : await mergeBase(repository, [start, commit]);
   return own === null ? null : { baseSha: own, startSha: start, headSha: commit! };
@@ -140,14 +149,14 @@ async function writeDiffNotes(
   objects: readonly ImportedDiffNote[],
 ): Promise<readonly UnimportedObject[]> {
   const of = { project: notes.projectId, kind: 'diff_note' } as const;
-  const { valid, failed } = checkEach(objects, (given) => ({
+  const { valid, failed } = checkImportObjects(objects, (given) => ({
     ...given,
     body: renderDiffNoteBody(given, places.has(given.id)),
   }));
-  const found = inOrder(await newObjects(tx, of, valid, ({ id }) => id));
+  const found = sortImportedNotesByTime(await omitAlreadyImportedObjects(tx, of, valid, ({ id }) => id));
   const numbers = found.map(({ object }) => object.merge_request);
-  const requests = await findImported(tx, { project: notes.projectId, kind: 'merge_request' }, numbers);
-  const room = await NoteRoom.lockNoteables(tx, notes, [...requests.values()]);
+  const requests = await findImportedObjectIds(tx, { project: notes.projectId, kind: 'merge_request' }, numbers);
+  const room = await NoteCapacity.lockNoteables(tx, notes, [...requests.values()]);
   const problems: UnimportedObject[] = [];
   const added = found.filter(({ index, object }) => {
     const message = room.takePlace(requests.get(object.merge_request));
@@ -160,7 +169,7 @@ async function writeDiffNotes(
     notes,
     placed.map(({ row }) => row),
   );
-  await addImported(
+  await addImportedObjects(
     tx,
     of,
     placed.map(({ row, upstreamId }) => ({ upstreamId, id: row.id })),
@@ -181,7 +190,7 @@ async function assignThreads(
   added: readonly CheckedObject<ImportedDiffNote>[],
 ): Promise<readonly DiffNoteWithThread[]> {
   const ids = await reserveNoteIds(tx, added.length);
-  const answered = await findImported(
+  const answered = await findImportedObjectIds(
     tx,
     of,
     added.flatMap(({ object }) => object.reply_to ?? []),
@@ -209,7 +218,7 @@ interface ThreadAssignmentFacts {
 
 /** A comment whose place is not in the diff names it. Errors: Invalid. */
 function renderDiffNoteBody({ body, path, line, reply_to: replyTo }: ImportedDiffNote, hasPlace: boolean): string {
-  if (hasPlace || replyTo !== null) return importedBody(body);
+  if (hasPlace || replyTo !== null) return toImportedNoteBody(body);
   const place = `\`${path.replace(/[`\p{C}]/gu, '')}\`${line === null ? '' : `, line ${line}`}`;
-  return importedBody(`*On ${place}*\n\n${body}`);
+  return toImportedNoteBody(`*On ${place}*\n\n${body}`);
 }

@@ -1,15 +1,15 @@
 import { Injectable } from '@nestjs/common';
 import type { ImportedObject } from '@rookery/contracts';
 import type { ProjectFacts } from '@rookery/directory';
-import { isShortRefName, NO_OBJECT, readRefs, resolveCommit } from '@rookery/git';
+import { isValidBranchOrTagName, NO_OBJECT, readRefs, resolveCommit } from '@rookery/git';
 import type { ObjectId, Repository } from '@rookery/git';
 import { ACCESS_LEVELS } from '@rookery/kernel';
 import { Database, statement } from '@rookery/persistence';
-import { findImported } from '../../../base/imported-objects/imported-objects';
+import { findImportedObjectIds } from '../../../base/imported-objects/imported-objects';
 import { setHiddenRefs } from '../../../code/repositories/hidden-refs';
 import { ProjectRepositories } from '../../../code/repositories/project-repositories';
 import { RefChanges } from '../../../code/repositories/ref-updates/ref-changes';
-import { branchRef, measureVersion } from '../versions/measure-version';
+import { branchRef, measureDiffVersion } from '../versions/measure-version';
 import type { MeasuredVersion } from '../versions/measure-version';
 import { MergeRequestVersions } from '../versions/merge-request-versions';
 
@@ -50,8 +50,8 @@ const PUBLISHED = statement<{ ids: readonly number[] }, { iid: number }>(
 );
 
 /** Returns the field of a merge request that holds an invalid branch name; null if both names are valid. */
-export function findInvalidBranch(given: ImportedMergeRequest): 'source_branch' | 'target_branch' | null {
-  return (['source_branch', 'target_branch'] as const).find((field) => !isShortRefName(given[field])) ?? null;
+export function findInvalidBranchField(given: ImportedMergeRequest): 'source_branch' | 'target_branch' | null {
+  return (['source_branch', 'target_branch'] as const).find((field) => !isValidBranchOrTagName(given[field])) ?? null;
 }
 
 /** Ref that holds the head of an upstream merge request until it is imported. */
@@ -61,7 +61,7 @@ function importedHeadRef(number: number): string {
 
 /** Commits of imported merge requests, and branches for those that lack one. Source: ADR 0200. */
 @Injectable()
-export class ImportedBranches {
+export class ImportedMergeRequestBranches {
   constructor(
     private readonly repositories: ProjectRepositories,
     private readonly database: Database,
@@ -76,8 +76,8 @@ export class ImportedBranches {
   async prepareSources(project: ProjectFacts, objects: readonly ImportedMergeRequest[]): Promise<ImportedSources> {
     const of = { project: project.id, kind: 'merge_request' } as const;
     const numbers = objects.map(({ number }) => number);
-    const known = await findImported(this.database, of, numbers);
-    const added = objects.filter((one) => !known.has(one.number) && findInvalidBranch(one) === null);
+    const known = await findImportedObjectIds(this.database, of, numbers);
+    const added = objects.filter((one) => !known.has(one.number) && findInvalidBranchField(one) === null);
     if (added.length === 0) return new Map();
     return this.repositories.useRepository(project, async (repository) => {
       const found = await findSourceCommits(repository, added);
@@ -86,7 +86,7 @@ export class ImportedBranches {
       for (const commits of found) {
         const { branch, isHere } = chooseSourceBranch(commits, created);
         const version = await measureSource(repository, commits);
-        const mergeCommitSha = await findImportedCommit(repository, commits.given.merge_commit_sha);
+        const mergeCommitSha = await resolveFullCommitId(repository, commits.given.merge_commit_sha);
         sources.set(commits.given.number, { branch, projectId: isHere ? project.id : null, version, mergeCommitSha });
       }
       return sources;
@@ -96,7 +96,7 @@ export class ImportedBranches {
   /** Creates the head refs of imported merge requests, and deletes the refs that the import pushed. */
   async publishHeads(project: ProjectFacts, numbers: readonly number[]): Promise<void> {
     const of = { project: project.id, kind: 'merge_request' } as const;
-    const ids = [...(await findImported(this.database, of, numbers)).values()];
+    const ids = [...(await findImportedObjectIds(this.database, of, numbers)).values()];
     await this.repositories.useRepository(project, async (repository) => {
       for (const id of ids) await this.versions.publishHead(repository, id);
       const done = await this.database.run(PUBLISHED, { ids });
@@ -140,8 +140,8 @@ async function findSourceCommits(
     const tip = given.is_foreign ? null : (refs.get(branchRef(given.source_branch)) ?? null);
     const target = refs.get(branchRef(given.target_branch)) ?? null;
     const isOpen = given.state === 'opened';
-    const sent = refs.get(importedHeadRef(given.number)) ?? (await findImportedCommit(repository, given.head_sha));
-    const start = isOpen ? target : ((await findImportedCommit(repository, given.base_sha)) ?? target);
+    const sent = refs.get(importedHeadRef(given.number)) ?? (await resolveFullCommitId(repository, given.head_sha));
+    const start = isOpen ? target : ((await resolveFullCommitId(repository, given.base_sha)) ?? target);
     // The branch of an open merge request decides about its commits from now on.
     found.push({ given, head: isOpen ? (tip ?? sent) : sent, tip, start });
   }
@@ -149,12 +149,12 @@ async function findSourceCommits(
 }
 
 /** Returns the full id of a commit. `sha` may be abbreviated; null if the repository does not have the commit. */
-export async function findImportedCommit(repository: Repository, sha: string | null): Promise<ObjectId | null> {
+export async function resolveFullCommitId(repository: Repository, sha: string | null): Promise<ObjectId | null> {
   return sha !== null && COMMIT_ID.test(sha) ? resolveCommit(repository, sha) : null;
 }
 
 function measureSource(repository: Repository, { head, start }: SourceCommits): Promise<MeasuredVersion> | null {
-  return head === null || start === null ? null : measureVersion(repository, { source: head, target: start });
+  return head === null || start === null ? null : measureDiffVersion(repository, { source: head, target: start });
 }
 
 function chooseSourceBranch(
@@ -176,5 +176,5 @@ function newBranchName(
 ): string {
   const prefix = `GH-${head.slice(0, SHORT_ID)}`;
   const name = `${prefix}-${owner}/${number}/fork/${branch}`;
-  return isShortRefName(name) ? name : `${prefix}/${number}`;
+  return isValidBranchOrTagName(name) ? name : `${prefix}/${number}`;
 }

@@ -1,9 +1,14 @@
 import type { ImportedObject, UnimportedObject } from '@rookery/contracts';
 import { statement } from '@rookery/persistence';
 import type { Tx } from '@rookery/persistence';
-import { addImported, checkEach, findImported, newObjects } from '../../../base/imported-objects/imported-objects';
-import { importedBody, inOrder } from '../../../talk/notes/imported-notes';
-import { insertImportedNotes, NoteRoom, reserveNoteIds } from '../../../talk/notes/imported-note-rows';
+import {
+  addImportedObjects,
+  checkImportObjects,
+  findImportedObjectIds,
+  omitAlreadyImportedObjects,
+} from '../../../base/imported-objects/imported-objects';
+import { toImportedNoteBody, sortImportedNotesByTime } from '../../../talk/notes/imported-notes';
+import { insertImportedNotes, NoteCapacity, reserveNoteIds } from '../../../talk/notes/imported-note-rows';
 import type { NotesImport } from '../../../talk/notes/imported-note-rows';
 
 type ImportedReview = ImportedObject<'review'>;
@@ -58,11 +63,11 @@ export async function importReviews(
   objects: readonly ImportedReview[],
 ): Promise<readonly UnimportedObject[]> {
   const of = { project: notesImport.projectId, kind: 'review' } as const;
-  const { valid, failed } = checkEach(objects, (given) => ({ ...given, body: renderReviewBody(given) }));
-  const found = inOrder(await newObjects(tx, of, valid, ({ id }) => id));
+  const { valid, failed } = checkImportObjects(objects, (given) => ({ ...given, body: renderReviewBody(given) }));
+  const found = sortImportedNotesByTime(await omitAlreadyImportedObjects(tx, of, valid, ({ id }) => id));
   const numbers = found.map(({ object }) => object.merge_request);
-  const requests = await findImported(tx, { project: notesImport.projectId, kind: 'merge_request' }, numbers);
-  const room = await NoteRoom.lockNoteables(tx, notesImport, [...requests.values()]);
+  const requests = await findImportedObjectIds(tx, { project: notesImport.projectId, kind: 'merge_request' }, numbers);
+  const room = await NoteCapacity.lockNoteables(tx, notesImport, [...requests.values()]);
   const problems: UnimportedObject[] = [];
   const reviews = found.flatMap(({ index, object }) => {
     const message = room.takePlace(requests.get(object.merge_request));
@@ -75,7 +80,7 @@ export async function importReviews(
     ...{ ...review, id: ids[at]!, thread_id: null, is_reply: false, updated_at: review.created_at },
   }));
   await insertImportedNotes(tx, notesImport, rows);
-  await addImported(
+  await addImportedObjects(
     tx,
     of,
     rows.map(({ id }, at) => ({ upstreamId: reviews[at]!.id, id })),
@@ -94,5 +99,5 @@ export async function importReviews(
 /** Errors: Invalid. */
 function renderReviewBody({ state, body }: ImportedReview): string {
   const title = `**Review:** ${TITLES[state]}`;
-  return importedBody(body === null || body.trim() === '' ? title : `${title}\n\n${body}`);
+  return toImportedNoteBody(body === null || body.trim() === '' ? title : `${title}\n\n${body}`);
 }

@@ -5,16 +5,21 @@ import { isObjectId } from '@rookery/git';
 import { Invalid } from '@rookery/kernel';
 import { raiseInternalId, statement } from '@rookery/persistence';
 import type { Tx } from '@rookery/persistence';
-import { addImported, checkEach, findImported, newObjects } from '../../../base/imported-objects/imported-objects';
+import {
+  addImportedObjects,
+  checkImportObjects,
+  findImportedObjectIds,
+  omitAlreadyImportedObjects,
+} from '../../../base/imported-objects/imported-objects';
 import { ObjectImporters } from '../../../base/imported-objects/object-importers';
 import type { ObjectImporter, PreparedObjects, ReceivedObjects } from '../../../base/imported-objects/object-importers';
 import { linkImportedLabels } from '../../../planning/labels/imported-labels';
-import { quoteMentions } from '../../../talk/mentions/quoted-mentions';
-import { checkedTexts, taskCounts } from '../../issues/issue.entity';
-import { MergeRequestRecords } from '../closing/merge-request-records';
+import { wrapMentionsInCode } from '../../../talk/mentions/quoted-mentions';
+import { checkTitleAndDescription, countDescriptionTasks } from '../../issues/issue.entity';
+import { MergeRequestRecorder } from '../closing/merge-request-records';
 import { isDraftTitle } from '../merge-request.entity';
 import { mergeRequestKind } from '../merge-request.kind';
-import { ImportedBranches, findInvalidBranch } from './imported-branches';
+import { ImportedMergeRequestBranches, findInvalidBranchField } from './imported-branches';
 import type { ImportedSources } from './imported-branches';
 
 type ImportedMergeRequest = ImportedObject<'merge_request'>;
@@ -74,8 +79,8 @@ interface AddedMergeRequest {
 export class MergeRequestImports implements ObjectImporter<'merge_request'> {
   constructor(
     importers: ObjectImporters,
-    private readonly records: MergeRequestRecords,
-    private readonly branches: ImportedBranches,
+    private readonly records: MergeRequestRecorder,
+    private readonly branches: ImportedMergeRequestBranches,
   ) {
     importers.declare('merge_request', this);
   }
@@ -103,14 +108,14 @@ export class MergeRequestImports implements ObjectImporter<'merge_request'> {
     objects: readonly ImportedMergeRequest[],
   ): Promise<readonly UnimportedObject[]> {
     const of = { project: project.id, kind: 'merge_request' } as const;
-    const { valid, failed } = checkEach(objects, normalizeMergeRequest);
-    const found = await newObjects(tx, of, valid, ({ number }) => number);
+    const { valid, failed } = checkImportObjects(objects, normalizeMergeRequest);
+    const found = await omitAlreadyImportedObjects(tx, of, valid, ({ number }) => number);
     const numbers = found.flatMap(({ object }) => object.milestone ?? []);
-    const milestones = await findImported(tx, { project: project.id, kind: 'milestone' }, numbers);
+    const milestones = await findImportedObjectIds(tx, { project: project.id, kind: 'milestone' }, numbers);
     const rows = found.map(({ object }) => toMergeRequestRow(object, sources, milestones));
     const added = await tx.run(ADD, { project: project.id, source, rows: JSON.stringify(rows) });
     const ids = new Map(added.map(({ id, iid }) => [iid, id]));
-    await addImported(
+    await addImportedObjects(
       tx,
       of,
       added.map(({ id, iid }) => ({ upstreamId: iid, id })),
@@ -143,11 +148,11 @@ export class MergeRequestImports implements ObjectImporter<'merge_request'> {
 
 /** Errors: Invalid by field. */
 function normalizeMergeRequest(given: ImportedMergeRequest): ImportedMergeRequest {
-  const invalid = findInvalidBranch(given);
+  const invalid = findInvalidBranchField(given);
   if (invalid !== null) throw new Invalid({ [invalid.replace('_', ' ')]: ['is invalid'] });
   const title = [...given.title.trim()].slice(0, MAX_TITLE).join('');
-  const description = given.description === null ? null : quoteMentions(given.description);
-  return { ...given, ...checkedTexts({ title, description }), labels: given.labels.slice(0, MAX_LABELS) };
+  const description = given.description === null ? null : wrapMentionsInCode(given.description);
+  return { ...given, ...checkTitleAndDescription({ title, description }), labels: given.labels.slice(0, MAX_LABELS) };
 }
 
 function toMergeRequestRow(
@@ -156,7 +161,7 @@ function toMergeRequestRow(
   milestones: ReadonlyMap<number, number>,
 ) {
   const { number: iid, author_id, title, description, state, created_at, updated_at, target_branch } = given;
-  const { taskCount: task_count, completedTaskCount: completed_task_count } = taskCounts(description);
+  const { taskCount: task_count, completedTaskCount: completed_task_count } = countDescriptionTasks(description);
   const source = sources.get(iid);
   const version = source?.version;
   return {

@@ -2,7 +2,7 @@ import { Controller } from '@nestjs/common';
 import { ability, Endpoint, page, project } from '@rookery/api-v4';
 import type { Call, JsonPage, Permission, ProjectScope } from '@rookery/api-v4';
 import type { Viewer } from '@rookery/kernel';
-import { createReader, canReadFeature } from '../../../base/noteables/reader';
+import { createNoteableReader, canReadFeature } from '../../../base/noteables/reader';
 import { IdentifyCommit } from '../../../code/commits/commits.dto';
 import { readsHistoryOf } from '../../../code/repositories/code.permission';
 import { listedMergeRequest } from '../merge-request.shape';
@@ -15,7 +15,7 @@ const readsMergeRequestsAndHistory: Permission<unknown, ProjectScope, Viewer> = 
   'may read merge requests of commits',
   async (call, services) =>
     (await readsHistoryOf.may.rule!(call, services)) &&
-    canReadFeature('merge_requests', call.within, createReader(call.viewer, call.within)),
+    canReadFeature('merge_requests', call.within, createNoteableReader(call.viewer, call.within)),
 );
 
 /** Merge requests of a commit. Source: reference repositories 4.2. */

@@ -157,6 +157,6 @@ function exclusionSql(reach: ReachSql, not: Exclusion, bind: Bind): string {
 }
 
 /** Labels that merge requests of a project can have. */
-export function mergeRequestLabels(reach: Omit<LabelReach, 'type'>): LabelReach {
+export function toMergeRequestLabelReach(reach: Omit<LabelReach, 'type'>): LabelReach {
   return { type: 'MergeRequest', ...reach };
 }

@@ -1,8 +1,8 @@
-import { Exclusive, Flag, Hash, Instant, Int, ListOf, OneOf, Search, Text } from '@rookery/api-v4';
+import { AtMostOneOf, Flag, Hash, Instant, Int, ListOf, OneOf, Search, Text } from '@rookery/api-v4';
 import { splitList, scalarToText } from '../../../base/noteables/list-values';
 import { toLabelFilter } from '../../../planning/labels/labelling/label-filter';
 import { toMilestoneFilter } from '../../../planning/milestones/assigning/milestone-params';
-import { parseId, idOrPresence } from '../../../planning/people/people-filter';
+import { parseId, parseIdNoneOrAny } from '../../../planning/people/people-filter';
 import { MERGE_REQUEST_STATES } from '../merge-request.entity';
 import type { MergeRequestFilter } from './merge-request-filter';
 import { MERGE_REQUEST_ORDERS } from './merge-request-order';
@@ -23,10 +23,10 @@ const MOST_LABELS = 1000;
 /** Maximum number of users in a filter by approvals. Further ones are ignored. */
 const MOST_APPROVERS = 100;
 
-@Exclusive('author_id', 'author_username')
-@Exclusive('assignee_id', 'assignee_username')
-@Exclusive('reviewer_id', 'reviewer_username')
-@Exclusive('merge_user_id', 'merge_user_username')
+@AtMostOneOf('author_id', 'author_username')
+@AtMostOneOf('assignee_id', 'assignee_username')
+@AtMostOneOf('reviewer_id', 'reviewer_username')
+@AtMostOneOf('merge_user_id', 'merge_user_username')
 class MergeRequestListQuery {
   @OneOf(STATES, { default: 'all' }) state: (typeof STATES)[number];
   @Int({ optional: true }) author_id?: number;
@@ -101,9 +101,9 @@ export function toMergeRequestFilter(params: AnyMergeRequestList): MergeRequestF
     people: {
       author: { id: author_id, username: author_username || undefined },
       mergeUser: { id: merge_user_id, username: merge_user_username || undefined },
-      assignee: { id: idOrPresence('assignee_id', params.assignee_id), usernames: params.assignee_username },
+      assignee: { id: parseIdNoneOrAny('assignee_id', params.assignee_id), usernames: params.assignee_username },
       reviewer: {
-        id: idOrPresence('reviewer_id', params.reviewer_id),
+        id: parseIdNoneOrAny('reviewer_id', params.reviewer_id),
         usernames: reviewer_username ? [reviewer_username] : undefined,
       },
     },
@@ -165,11 +165,11 @@ function parseExclusion(not: Readonly<Record<string, unknown>>): NonNullable<Mer
       username: scalarToText(not['author_username']),
     },
     assignee: {
-      id: idOrPresence('not[assignee_id]', scalarToText(not['assignee_id'])),
+      id: parseIdNoneOrAny('not[assignee_id]', scalarToText(not['assignee_id'])),
       usernames: splitList(not['assignee_username']),
     },
     reviewer: {
-      id: idOrPresence('not[reviewer_id]', scalarToText(not['reviewer_id'])),
+      id: parseIdNoneOrAny('not[reviewer_id]', scalarToText(not['reviewer_id'])),
       usernames: reviewer ? [reviewer] : [],
     },
     labels: toLabelFilter(splitList(not['labels']).slice(0, MOST_LABELS)),

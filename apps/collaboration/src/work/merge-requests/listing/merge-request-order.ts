@@ -1,8 +1,8 @@
 import type { PageRequest } from '@rookery/kernel';
 import { isUsualPage } from '@rookery/persistence';
 import type { OrderTerm } from '@rookery/persistence';
-import { filtersByAnyLabel, labelPrioritySql } from '../../../planning/labels/labelling/label-filter';
-import { milestoneDueSql } from '../../../planning/milestones/assigning/milestone-filter';
+import { filtersByLabelPresence, labelPrioritySql } from '../../../planning/labels/labelling/label-filter';
+import { milestoneDueDateSql } from '../../../planning/milestones/assigning/milestone-filter';
 import type { ReachSql } from '../../issues/listing/issue-filter';
 import type { MergeRequestFilter } from './merge-request-filter';
 
@@ -41,28 +41,31 @@ export function mergeRequestSorting(
     case 'popularity':
       return [['i.upvotes_count', sort]];
     case 'milestone_due':
-      return [[milestoneDueSql(milestones), sort, 'nulls last']];
+      return [[milestoneDueDateSql(milestones), sort, 'nulls last']];
     case 'label_priority':
       return [[labelPrioritySql(labels), sort, 'nulls last']];
     case 'priority':
       return [
-        [milestoneDueSql(milestones), sort, 'nulls last'],
+        [milestoneDueDateSql(milestones), sort, 'nulls last'],
         [labelPrioritySql(labels), sort, 'nulls last'],
       ];
   }
 }
 
 /** Checks whether a list needs the stray labels: those that merge requests have but that the project can no longer use. */
-export function needsStrayLabels({ labels, not }: MergeRequestFilter, { orderBy }: MergeRequestOrder): boolean {
-  return orderBy === 'label_priority' || orderBy === 'priority' || filtersByAnyLabel(labels, not?.labels);
+export function needsStrayLabelsForMergeRequests(
+  { labels, not }: MergeRequestFilter,
+  { orderBy }: MergeRequestOrder,
+): boolean {
+  return orderBy === 'label_priority' || orderBy === 'priority' || filtersByLabelPresence(labels, not?.labels);
 }
 
 /**
  * Returns the name of the prepared statement for a first page filtered by state alone, as most lists are. Planning one
  * costs more than running it. Returns null for a statement that is not kept.
  */
-export function pageName(
-  of: string,
+export function composeMergeRequestPageStatementName(
+  listName: string,
   { state = 'all', scope = 'all', ...filter }: MergeRequestFilter,
   { orderBy, sort, withLabelDetails, isSimple }: MergeRequestOrder,
   page: PageRequest,
@@ -70,7 +73,7 @@ export function pageName(
   const isDated = orderBy === 'created_at' || orderBy === 'updated_at';
   const isPlain = scope === 'all' && withLabelDetails !== true && isSimple !== true && isEmptyFilter(filter);
   if (!isUsualPage(page) || !isDated || !isPlain) return null;
-  return `merge_requests_${of}_${state}_${orderBy}_${sort}_${page.perPage}`;
+  return `merge_requests_${listName}_${state}_${orderBy}_${sort}_${page.perPage}`;
 }
 
 /** Checks whether no part of a filter is given. */

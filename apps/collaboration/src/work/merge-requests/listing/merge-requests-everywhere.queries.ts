@@ -8,15 +8,19 @@ import type { Bind, SqlDraft, Statement } from '@rookery/persistence';
 import { platformSettings } from '@rookery/platform';
 import type { SettingsOf } from '@rookery/platform';
 import { projectAccessSql } from '../../../base/noteables/access-sql';
-import { arraySql } from '../../../base/noteables/json.shape';
+import { jsonArraySql } from '../../../base/noteables/json.shape';
 import type { ShapeSql } from '../../../base/noteables/json.shape';
-import { appliesToSql } from '../../../base/noteables/reach-sql';
+import { labelOrMilestoneAppliesSql } from '../../../base/noteables/reach-sql';
 import { unreachableLabelsSql } from '../../../planning/labels/labelling/label-filter';
 import type { ReachSql } from '../../issues/listing/issue-filter';
-import { mergeRequestBytes, mergeRequestShape, simpleMergeRequestShape } from '../merge-request.shape';
-import { mergeRequestFilters, mergeRequestLabels } from './merge-request-filter';
+import { mergeRequestTextBytesSql, mergeRequestShape, simpleMergeRequestShape } from '../merge-request.shape';
+import { mergeRequestFilters, toMergeRequestLabelReach } from './merge-request-filter';
 import type { MergeRequestFilter } from './merge-request-filter';
-import { mergeRequestSorting, needsStrayLabels, pageName } from './merge-request-order';
+import {
+  mergeRequestSorting,
+  needsStrayLabelsForMergeRequests,
+  composeMergeRequestPageStatementName,
+} from './merge-request-order';
 import type { MergeRequestOrder } from './merge-request-order';
 
 /** Scope of a list: a group with its subgroups, or null for the whole instance. */
@@ -41,8 +45,8 @@ const projectReachSql = (alias: string): ReachSql => {
   const project = { project: `${alias}.project_id`, above: `${alias}.traversal_ids` };
   return {
     person: PERSON,
-    labels: mergeRequestLabels({ ...project, strays: `${alias}.strays` }),
-    milestones: appliesToSql('m', project),
+    labels: toMergeRequestLabelReach({ ...project, strays: `${alias}.strays` }),
+    milestones: labelOrMilestoneAppliesSql('m', project),
   };
 };
 const STRAYS = `, ${unreachableLabelsSql({ project: 'a.project_id', above: 'a.traversal_ids' })} as strays`;
@@ -94,24 +98,25 @@ export class MergeRequestsEverywhereQueries {
     page: PageRequest,
   ): Statement<JsonPageRow> {
     // Only lists of groups are usually unfiltered, so only they keep a prepared statement.
-    const name = places.group && places.nonArchived ? pageName('group', filter, order, page) : null;
+    const name =
+      places.group && places.nonArchived ? composeMergeRequestPageStatementName('group', filter, order, page) : null;
     return this.kept.findOrCompose(name, values, (): SqlDraft => {
       const parts = {
         name: 'merge_requests',
         from: 'merge_requests i',
         carries: 'i.*',
-        bytes: mergeRequestBytes(order),
+        bytes: mergeRequestTextBytesSql(order),
       };
       const list = new ListQuery<never>({ ...parts, values })
         .narrow(FILTERS, filter)
         .orderBy(mergeRequestSorting(order, ORDER));
-      const [strays, more] = needsStrayLabels(filter, order) ? [STRAYS, ', a.strays'] : ['', ''];
+      const [strays, more] = needsStrayLabelsForMergeRequests(filter, order) ? [STRAYS, ', a.strays'] : ['', ''];
       const used = candidateProjectsSql(places, filter, list.bind);
       const own = `(select own.*, a.full_path, a.traversal_ids, a.reads_internal, a.seen_as${more}
         from merge_requests own where own.project_id = a.project_id) i`;
       return list.fromEach(['read a', own]).jsonSql(page, {
         with: `read as materialized (${readableProjectsSql(places, used, strays)})`,
-        rows: (...rows) => arraySql(this.chooseShape(order), ...rows),
+        rows: (...rows) => jsonArraySql(this.chooseShape(order), ...rows),
       });
     });
   }

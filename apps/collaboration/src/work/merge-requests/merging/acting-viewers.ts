@@ -23,7 +23,7 @@ const MERGE_MS = 60_000;
 
 /** Users as callers of background work that they asked for. */
 @Injectable()
-export class ActingViewers {
+export class BackgroundViewerFinder {
   constructor(private readonly database: Database) {}
 
   /** Returns the user as a caller without a token. Returns null for a user who may not act. */

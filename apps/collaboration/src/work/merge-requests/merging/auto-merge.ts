@@ -4,13 +4,13 @@ import { readCommits } from '@rookery/git';
 import { NotFound, Unauthorized } from '@rookery/kernel';
 import type { SignedInViewer } from '@rookery/kernel';
 import { Work } from '@rookery/persistence';
-import { readerOfNamed } from '../../../base/noteables/reader';
-import { startsPipeline } from '../../../code/push-pipelines/ci-file';
-import { isPushedWithoutPipeline } from '../../../code/push-pipelines/skipped-pushes';
+import { requireNoteableReader } from '../../../base/noteables/reader';
+import { shouldPushStartPipeline } from '../../../code/push-pipelines/ci-file';
+import { isPipelineSkippedByPush } from '../../../code/push-pipelines/skipped-pushes';
 import { ProjectRepositories } from '../../../code/repositories/project-repositories';
 import { NoteLimit } from '../../../talk/notes/note-limit';
 import { systemNotes, writeSystemNotes } from '../../../talk/notes/system-notes';
-import { emitProgress } from '../merge-request-events';
+import { emitMergeRequestProgress } from '../merge-request-events';
 import { mergeRequestKind } from '../merge-request.kind';
 import { ACTIVE_STATUSES } from '../pipelines/head-pipeline-sql';
 import type { MergeWishes } from './merge-wishes';
@@ -34,10 +34,13 @@ export class AutoMerge {
     if (status !== null) return ACTIVE_STATUSES.includes(status);
     if (head === null || project.mergeSettings.builds_access_level === 'disabled') return false;
     const asked = { project: row.source_project_id ?? project.id, branch, head };
-    if (await this.work.run((tx) => isPushedWithoutPipeline(tx, asked))) return false;
+    if (await this.work.run((tx) => isPipelineSkippedByPush(tx, asked))) return false;
     return this.repositories.useRepository(project, async (repository) => {
       const [commit] = await readCommits(repository, [head]);
-      return commit !== undefined && startsPipeline(repository, commit, project.mergeSettings.ci_config_path ?? null);
+      return (
+        commit !== undefined &&
+        shouldPushStartPipeline(repository, commit, project.mergeSettings.ci_config_path ?? null)
+      );
     });
   }
 
@@ -63,7 +66,7 @@ export class AutoMerge {
 
   /** Cancels, also if there is nothing to cancel. Errors: NotFound, Forbidden, Unauthorized. */
   async cancel(viewer: SignedInViewer, project: ProjectScope, iid: number): Promise<void> {
-    readerOfNamed(viewer, { kind: mergeRequestKind, parent: project });
+    requireNoteableReader(viewer, { kind: mergeRequestKind, parent: project });
     const [row] = await this.work.run((tx) => tx.run(mergingRow, { project: project.id, iid }));
     if (!row) throw new NotFound();
     const isAuthor = row.author_id === viewer.userId && !project.archived;
@@ -93,7 +96,7 @@ export class AutoMerge {
       if (!o.setBy) return;
       this.noteLimit.countNotes(tx, o.setBy);
       const step = { step: 'auto_merge_set', actorId, seen: o.setBy.directory, at } as const;
-      emitProgress(tx, { id, iid, projectId, authorId, createdAt }, step);
+      emitMergeRequestProgress(tx, { id, iid, projectId, authorId, createdAt }, step);
     });
   }
 }

@@ -8,7 +8,7 @@ import type {
   RefUpdateEffect,
   SettledUpdates,
 } from '../../../code/repositories/ref-updates/ref-update-effects';
-import { branchUpdates } from '../versions/affected-merge-requests';
+import { mapBranchUpdatesByName } from '../versions/affected-merge-requests';
 
 /** Checks open merge requests of a project whose branches a push has moved. */
 export const checkMergeRequests = defineJob('check-merge-requests', object({ project_id: int }), {
@@ -27,7 +27,7 @@ const projectsOf = statement<{ project: number; branches: readonly string[] }, {
 
 /** Requests merge checks after a push, so that people learn of conflicts. Source: reference work-tracking 6.3. */
 @Injectable()
-export class ChecksAfterPushes implements RefUpdateEffect {
+export class MergeChecksAfterPushEffect implements RefUpdateEffect {
   constructor(
     effects: RefUpdateEffects,
     private readonly jobs: Jobs,
@@ -36,7 +36,7 @@ export class ChecksAfterPushes implements RefUpdateEffect {
   }
 
   prepare({ projectId: project, updates }: SettledUpdates): Promise<PreparedEffect | null> {
-    const branches = [...branchUpdates(updates).keys()];
+    const branches = [...mapBranchUpdatesByName(updates).keys()];
     if (branches.length === 0) return Promise.resolve(null);
     return Promise.resolve({
       write: async (tx) => {

@@ -2,8 +2,8 @@ import { randomUUID } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
 import { statement, Work } from '@rookery/persistence';
 import type { Tx } from '@rookery/persistence';
-import { RaiseTodos } from '../../../following/todos/raise-todos';
-import { emitProgress } from '../merge-request-events';
+import { TodoRecorder } from '../../../following/todos/raise-todos';
+import { emitMergeRequestProgress } from '../merge-request-events';
 import type { StoredMergeStatus } from '../merge-request.entity';
 
 /** Result of a merge check. */
@@ -49,10 +49,10 @@ const targetType = 'MergeRequest';
 
 /** Stores results of merge checks, with to-dos and events about conflicts. Source: reference work-tracking 6.3, 6.4, 8.4. */
 @Injectable()
-export class CheckResults {
+export class MergeCheckResultStore {
   constructor(
     private readonly work: Work,
-    private readonly todos: RaiseTodos,
+    private readonly todos: TodoRecorder,
   ) {}
 
   /** Stores a result, unless another check was faster. */
@@ -79,7 +79,7 @@ export class CheckResults {
       authorId: author,
       createdAt: row.created_at,
     };
-    emitProgress(tx, facts, { step: 'conflicting', actorId: author, userIds: users, at });
+    emitMergeRequestProgress(tx, facts, { step: 'conflicting', actorId: author, userIds: users, at });
   }
 
   private async settleConflictTodos(

@@ -1,10 +1,10 @@
 import { Injectable } from '@nestjs/common';
 import type { ObjectId } from '@rookery/git';
 import type { Tx } from '@rookery/persistence';
-import { recordState } from '../../../base/resource-events/states-and-weights';
+import { recordStateEvent } from '../../../base/resource-events/states-and-weights';
 import { systemNotes, writeSystemNotes } from '../../../talk/notes/system-notes';
-import { closeIssuesOfMerged } from '../closing/close-merged';
-import { emitState } from '../merge-request-events';
+import { closeIssuesOfMergedRequest } from '../closing/close-merged';
+import { emitMergeRequestStateChange } from '../merge-request-events';
 import { findMergeAttempt, MergeRequest } from '../merge-request.entity';
 import { mergeRequestKind } from '../merge-request.kind';
 import type { AffectedRow } from '../versions/affected-merge-requests';
@@ -19,7 +19,7 @@ export interface PushActor {
 
 /** Closes and merges merge requests whose branches a push deleted or merged. Source: reference repositories 8.5, 8.9. */
 @Injectable()
-export class ClosedByPush {
+export class MergeRequestClosingService {
   /** Closes a merge request whose source branch is gone. */
   async closeMergeRequest(tx: Tx, row: AffectedRow, by: PushActor): Promise<void> {
     const { actorId: closedById, at } = by;
@@ -48,7 +48,8 @@ export class ClosedByPush {
       isAutomatic,
     });
     const { id, iid, project_id: projectId } = row;
-    if (row.target_branch === by.defaultBranch) await closeIssuesOfMerged(tx, { id, iid, projectId }, by.actorId);
+    if (row.target_branch === by.defaultBranch)
+      await closeIssuesOfMergedRequest(tx, { id, iid, projectId }, by.actorId);
   }
 
   private async announceStateChange(
@@ -59,9 +60,9 @@ export class ClosedByPush {
     { actorId, at, isAutomatic }: PushActor & { readonly isAutomatic?: boolean },
   ): Promise<void> {
     const { id, iid, project_id: projectId, author_id: authorId, created_at: createdAt } = row;
-    await recordState(tx, { type: mergeRequestKind.type, id, projectId }, state, { actorId, at });
+    await recordStateEvent(tx, { type: mergeRequestKind.type, id, projectId }, state, { actorId, at });
     await writeSystemNotes(tx, mergeRequestKind, { noteableId: id, projectId, actorId, bodies, at });
-    emitState(tx, { actorId }, { id, iid, projectId, authorId, createdAt }, state, {
+    emitMergeRequestStateChange(tx, { actorId }, { id, iid, projectId, authorId, createdAt }, state, {
       at,
       ...(isAutomatic && { isAutomatic }),
     });

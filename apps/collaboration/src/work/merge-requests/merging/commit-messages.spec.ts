@@ -1,5 +1,5 @@
 import type { Commit, Identity } from '@rookery/git';
-import { MERGE_TEMPLATE, renderMessage } from './commit-messages';
+import { MERGE_TEMPLATE, renderMergeCommitMessage } from './commit-messages';
 import type { MessageFacts } from './commit-messages';
 
 const at = new Date(0);
@@ -25,10 +25,10 @@ const commit = (message: string, { name, email }: Identity): Commit =>
 const COMMITS = [commit('First', wren), commit('Second\n\nwith text\n', jay)];
 
 test('the default message leaves out issues and their blank line if there are none', () => {
-  expect(renderMessage(MERGE_TEMPLATE, facts, [])).toBe(
+  expect(renderMergeCommitMessage(MERGE_TEMPLATE, facts, [])).toBe(
     "Merge branch 'feature' into 'main'\n\nA title\n\nSee merge request nest/eggs!3",
   );
-  expect(renderMessage(MERGE_TEMPLATE, { ...facts, issues: 'Closes #1 and #2' }, [])).toBe(
+  expect(renderMergeCommitMessage(MERGE_TEMPLATE, { ...facts, issues: 'Closes #1 and #2' }, [])).toBe(
     "Merge branch 'feature' into 'main'\n\nA title\n\nCloses #1 and #2\n\nSee merge request nest/eggs!3",
   );
 });
@@ -47,14 +47,14 @@ test.each([
   ['%{unknown} %{title}', '%{unknown} A title'],
   ['%{title}\r\n\r\n%{source_branch}', 'A title\n\nfeature'],
 ])('renders %j', (template, text) => {
-  expect(renderMessage(template, facts, COMMITS)).toBe(text);
+  expect(renderMergeCommitMessage(template, facts, COMMITS)).toBe(text);
 });
 
 test('without a commit of several lines the title takes its place', () => {
-  expect(renderMessage('%{first_multiline_commit}', facts, [commit('First', wren)])).toBe('A title');
-  expect(renderMessage('x%{first_multiline_commit_description}', facts, [commit('First', wren)])).toBe('x');
+  expect(renderMergeCommitMessage('%{first_multiline_commit}', facts, [commit('First', wren)])).toBe('A title');
+  expect(renderMergeCommitMessage('x%{first_multiline_commit_description}', facts, [commit('First', wren)])).toBe('x');
 });
 
 test('texts that hold placeholders are not rendered again', () => {
-  expect(renderMessage('%{title}', { ...facts, title: '%{url}' }, [])).toBe('%{url}');
+  expect(renderMergeCommitMessage('%{title}', { ...facts, title: '%{url}' }, [])).toBe('%{url}');
 });

@@ -52,7 +52,7 @@ export async function readQuotedCommits(
  * Renders a template. An empty placeholder at the end of a line is removed with the white space before it. Unknown
  * placeholders stay. `commits` are the result of `readQuotedCommits`. Source: reference repositories 8.10.
  */
-export function renderMessage(template: string, facts: MessageFacts, commits: readonly Commit[]): string {
+export function renderMergeCommitMessage(template: string, facts: MessageFacts, commits: readonly Commit[]): string {
   const values = toTemplateValues(facts, commits);
   const isEmpty = (name: string): boolean => values.get(name) === '';
   const withoutEmpty = template

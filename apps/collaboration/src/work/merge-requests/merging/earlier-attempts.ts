@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { isAncestor, readCommits } from '@rookery/git';
 import type { ObjectId, Repository } from '@rookery/git';
 import { Database, statement } from '@rookery/persistence';
-import { Settlement } from '../../../code/repositories/ref-updates/settlement';
+import { PushSettlement } from '../../../code/repositories/ref-updates/settlement';
 import { branchRef } from '../versions/measure-version';
 import type { MergingRow } from './merging-rows';
 
@@ -25,10 +25,10 @@ const unsettledAttempts = statement<
 
 /** Earlier attempts to merge a request, whose process is slow or dead. */
 @Injectable()
-export class EarlierAttempts {
+export class EarlierMergeAttempts {
   constructor(
     private readonly database: Database,
-    private readonly settlement: Settlement,
+    private readonly settlement: PushSettlement,
   ) {}
 
   /**

@@ -4,10 +4,10 @@ import type { ObjectId } from '@rookery/git';
 import { Conflict, MethodNotAllowed, NotFound, Unauthorized, Unprocessable } from '@rookery/kernel';
 import type { SignedInViewer } from '@rookery/kernel';
 import { Database } from '@rookery/persistence';
-import { readerOfNamed } from '../../../base/noteables/reader';
+import { requireNoteableReader } from '../../../base/noteables/reader';
 import { mergeRequestKind } from '../merge-request.kind';
 import { AutoMerge } from './auto-merge';
-import { allowsMerge, mergeRulesOf } from './merge-rules';
+import { isPipelineStatusMergeable, mergeRulesOf } from './merge-rules';
 import type { MergeWishes } from './merge-wishes';
 import { MergePermissions } from './merge-permissions';
 import { Mergeability } from './mergeability';
@@ -49,7 +49,7 @@ export class MergeChecks {
     iid: number,
     wishes: Pick<MergeWishes, 'isAutomatic' | 'sha'>,
   ): Promise<{ readonly row: MergingRow; readonly isForLater: boolean }> {
-    readerOfNamed(viewer, { kind: mergeRequestKind, parent: project });
+    requireNoteableReader(viewer, { kind: mergeRequestKind, parent: project });
     await this.mergeability.refresh(project, iid);
     const [row] = await this.database.run(mergingRow, { project: project.id, iid });
     if (!row) throw new NotFound();
@@ -61,21 +61,21 @@ export class MergeChecks {
       row.is_too_early ||
       row.lacks_approvals ||
       (rules.needsResolvedThreads && row.has_unresolved_threads) ||
-      !allowsMerge(rules, row.head_status);
+      !isPipelineStatusMergeable(rules, row.head_status);
     if (wishes.isAutomatic && (isBlocked || (await this.autoMerge.waitsFor(project, row)))) {
-      if (wishes.sha !== null && wishes.sha !== row.head_sha) throw staleSha(row.head_sha);
+      if (wishes.sha !== null && wishes.sha !== row.head_sha) throw createStaleHeadConflict(row.head_sha);
       return { row, isForLater: true };
     }
     if (wishes.isAutomatic && HAS_FAILED.includes(row.head_status)) throw new MethodNotAllowed();
     if (isBlocked) throw new MethodNotAllowed();
     if (row.merge_status !== 'can_be_merged') throw new Unprocessable(REFUSED);
     if (row.is_behind && rules.method !== 'merge') throw new Unprocessable(REFUSED);
-    if (wishes.sha !== null && wishes.sha !== row.head_sha) throw staleSha(row.head_sha);
+    if (wishes.sha !== null && wishes.sha !== row.head_sha) throw createStaleHeadConflict(row.head_sha);
     return { row, isForLater: false };
   }
 }
 
 /** Refusal of a caller who knows another head of the source branch. */
-export function staleSha(head: ObjectId | null): Conflict {
+export function createStaleHeadConflict(head: ObjectId | null): Conflict {
   return new Conflict(`SHA does not match HEAD of source branch: ${head ?? ''}`);
 }

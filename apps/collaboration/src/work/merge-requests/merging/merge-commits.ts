@@ -1,4 +1,4 @@
-import { GitError, mergeOver, mergeTrees, readCommits, writeCommit } from '@rookery/git';
+import { GitError, mergeTreesOverBase, mergeCommitsToTree, readCommits, writeCommit } from '@rookery/git';
 import type { Commit, Identity, ObjectId, Repository } from '@rookery/git';
 
 /** Commits that a merge writes. */
@@ -21,7 +21,7 @@ export interface MergeRecipe {
 }
 
 /** Writes the commits of a merge. Returns null for a conflict. Source: reference repositories 8.9. */
-export async function writeMerge(view: Repository, recipe: MergeRecipe): Promise<MergeCommits | null> {
+export async function writeMergeCommits(view: Repository, recipe: MergeRecipe): Promise<MergeCommits | null> {
   const { target, source, merger, message, squash } = recipe;
   if (message === null && squash === null) return { tip: source, mergeCommitSha: null, squashCommitSha: null };
   const tree = await writeMergedTree(view, target, source);
@@ -38,7 +38,7 @@ export async function writeMerge(view: Repository, recipe: MergeRecipe): Promise
 /** Writes the merged tree of two commits. Returns null for a conflict. */
 async function writeMergedTree(view: Repository, ours: ObjectId, theirs: ObjectId): Promise<ObjectId | null> {
   try {
-    const { tree, conflicts } = await mergeTrees(view, ours, theirs);
+    const { tree, conflicts } = await mergeCommitsToTree(view, ours, theirs);
     return conflicts.length === 0 ? tree : null;
   } catch (error) {
     if (error instanceof GitError && error.reason === 'conflict') return null;
@@ -51,7 +51,7 @@ async function writeMergedTree(view: Repository, ours: ObjectId, theirs: ObjectI
  * `commits` are ordered from the oldest to the newest. Returns null for a conflict and for a commit without a parent.
  * Source: reference repositories 8.9.
  */
-export async function writeRebase(
+export async function writeRebasedCommits(
   view: Repository,
   onto: ObjectId,
   commits: readonly ObjectId[],
@@ -63,7 +63,7 @@ export async function writeRebase(
     const parent = picked.parents[0];
     if (parent === undefined) return null;
     const base = await readCommit(view, parent);
-    const merged = await mergeOver(view, { base: base.tree, ours: tip.tree, theirs: picked.tree });
+    const merged = await mergeTreesOverBase(view, { base: base.tree, ours: tip.tree, theirs: picked.tree });
     if (merged.conflicts.length > 0) return null;
     if (merged.tree === tip.tree) continue;
     const { name, email, seconds, offsetMinutes } = picked.author;

@@ -33,7 +33,7 @@ export class MergePermissions {
  * Boolean SQL of `mayMergeInto` for the target of the row `i`, for lists of merge requests. `level` and `isAdmin` are
  * SQL expressions for the access of the viewer.
  */
-export function mayMergeSql(level: string, isAdmin: string): string {
+export function mayMergeIntoTargetSql(level: string, isAdmin: string): string {
   // A star stands for any characters; backslash and the characters of `like` stand for themselves.
   const pattern = String.raw`replace(replace(replace(replace(b.name, '\', '\\'), '%', '\%'), '_', '\_'), '*', '%')`;
   const fitting = `from protected_branches b where b.project_id = i.project_id and i.target_branch like ${pattern}`;

@@ -6,7 +6,7 @@ import { Database, statement } from '@rookery/persistence';
 import { Links } from '@rookery/platform';
 import { CommitIdentities } from '../../../code/repositories/commit-identities';
 import { MERGE_REQUEST_SHOWN_AS } from '../merge-request.shape';
-import { MERGE_TEMPLATE, readQuotedCommits, renderMessage, SQUASH_TEMPLATE } from './commit-messages';
+import { MERGE_TEMPLATE, readQuotedCommits, renderMergeCommitMessage, SQUASH_TEMPLATE } from './commit-messages';
 import type { MessageFacts } from './commit-messages';
 import type { MergeRecipe } from './merge-commits';
 import { mergeRulesOf, squashesOnMerge } from './merge-rules';
@@ -52,7 +52,7 @@ export class MergeRecipes {
     const render = async (template: string): Promise<string> => {
       const commits = await readQuotedCommits(view, template, { source, target });
       const reviews = QUOTES_REVIEWS.test(template) ? await this.findReviewIdentities(row.id) : NO_REVIEWS;
-      return renderMessage(template, { ...this.toMessageFacts(plan, merger, author), ...reviews }, commits);
+      return renderMergeCommitMessage(template, { ...this.toMessageFacts(plan, merger, author), ...reviews }, commits);
     };
     const isFastForward = rules.method === 'ff';
     const message = isFastForward

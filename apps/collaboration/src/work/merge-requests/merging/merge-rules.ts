@@ -33,7 +33,10 @@ export function squashesByDefault({ squash }: MergeRules): boolean {
 }
 
 /** Whether the status of the head pipeline allows a merge. `status` is null without a pipeline. */
-export function allowsMerge({ needsPipeline, allowsSkippedPipeline }: MergeRules, status: string | null): boolean {
+export function isPipelineStatusMergeable(
+  { needsPipeline, allowsSkippedPipeline }: MergeRules,
+  status: string | null,
+): boolean {
   return !needsPipeline || status === 'success' || (allowsSkippedPipeline && status === 'skipped');
 }
 

@@ -5,7 +5,7 @@ import { Injectable } from '@nestjs/common';
  * attempt. Merges of other processes are refused by git's compare-and-swap, and repeated.
  */
 @Injectable()
-export class MergeTurns {
+export class BranchMergeQueue {
   private readonly last = new Map<string, Promise<void>>();
 
   async takeTurn<T>(projectId: number, branch: string, step: () => Promise<T>): Promise<T> {

@@ -9,13 +9,13 @@ import { ProjectRepositories } from '../../../code/repositories/project-reposito
 import { RefChanges } from '../../../code/repositories/ref-updates/ref-changes';
 import type { MergeIntent } from '../merge-request.entity';
 import { branchRef } from '../versions/measure-version';
-import { EarlierAttempts } from './earlier-attempts';
-import { writeMerge } from './merge-commits';
-import { MergeChecks, REFUSED, staleSha } from './merge-checks';
+import { EarlierMergeAttempts } from './earlier-attempts';
+import { writeMergeCommits } from './merge-commits';
+import { MergeChecks, REFUSED, createStaleHeadConflict } from './merge-checks';
 import { MergeRecipes } from './merge-recipes';
 import type { PlannedMerge } from './merge-recipes';
 import { mergeRulesOf } from './merge-rules';
-import { MergeTurns } from './merge-turns';
+import { BranchMergeQueue } from './merge-turns';
 import type { MergeWishes } from './merge-wishes';
 import { toRequestBranches, failMerge, intendMerge, mergingRow } from './merging-rows';
 import type { MergingRow } from './merging-rows';
@@ -38,8 +38,8 @@ export class MergeService {
     private readonly changes: RefChanges,
     private readonly recipes: MergeRecipes,
     private readonly checks: MergeChecks,
-    private readonly turns: MergeTurns,
-    private readonly earlier: EarlierAttempts,
+    private readonly turns: BranchMergeQueue,
+    private readonly earlier: EarlierMergeAttempts,
   ) {}
 
   /**
@@ -102,7 +102,7 @@ export class MergeService {
     project: ProjectScope,
     { row, wishes, source, target }: Omit<PlannedMerge, 'viewer' | 'project'>,
   ) {
-    if (source !== row.head_sha) throw staleSha(source);
+    if (source !== row.head_sha) throw createStaleHeadConflict(source);
     if (mergeRulesOf(project).method !== 'merge' && !(await isAncestor(view, target, source)))
       throw new Unprocessable(REFUSED);
     const { isSquash, ...recipe } = await this.recipes.buildRecipe(view, {
@@ -113,7 +113,7 @@ export class MergeService {
       source,
       target,
     });
-    const commits = await writeMerge(view, recipe);
+    const commits = await writeMergeCommits(view, recipe);
     if (commits === null) throw new Unprocessable(REFUSED);
     const squashCommitSha = commits.squashCommitSha ?? (isSquash ? source : null);
     const intent: MergeIntent = {

@@ -1,6 +1,6 @@
 import { Inject, Injectable } from '@nestjs/common';
 import type { ProjectScope } from '@rookery/api-v4';
-import { GitError, inQuarantine, isAncestor, mergeTrees } from '@rookery/git';
+import { GitError, inQuarantine, isAncestor, mergeCommitsToTree } from '@rookery/git';
 import type { ObjectId, Repository } from '@rookery/git';
 import { Database, statement } from '@rookery/persistence';
 import { LOGGER } from '@rookery/platform';
@@ -8,7 +8,7 @@ import type { Logger } from '@rookery/platform';
 import { ProjectRepositories } from '../../../code/repositories/project-repositories';
 import type { MergeRequestState, StoredMergeStatus } from '../merge-request.entity';
 import { SourceBranches } from '../versions/source-branches';
-import { CheckResults } from './check-results';
+import { MergeCheckResultStore } from './check-results';
 import { toRequestBranches } from './merging-rows';
 
 interface MergeRequestToCheck {
@@ -47,7 +47,7 @@ export class Mergeability {
     private readonly repositories: ProjectRepositories,
     private readonly database: Database,
     private readonly sources: SourceBranches,
-    private readonly results: CheckResults,
+    private readonly results: MergeCheckResultStore,
     @Inject(LOGGER) private readonly logger: Logger,
   ) {}
 
@@ -103,7 +103,9 @@ export class Mergeability {
 /** Whether git merges two commits without conflicts. The merged objects are dropped. */
 async function mergesCleanly(repository: Repository, ours: ObjectId, theirs: ObjectId): Promise<boolean> {
   try {
-    const { conflicts } = await inQuarantine(repository, ({ repository: view }) => mergeTrees(view, ours, theirs));
+    const { conflicts } = await inQuarantine(repository, ({ repository: view }) =>
+      mergeCommitsToTree(view, ours, theirs),
+    );
     return conflicts.length === 0;
   } catch (error) {
     if (error instanceof GitError && error.reason === 'conflict') return false;

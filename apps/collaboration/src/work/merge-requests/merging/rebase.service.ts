@@ -5,16 +5,16 @@ import type { RefUpdate, Repository } from '@rookery/git';
 import { Conflict, Forbidden, NotFound, Refused } from '@rookery/kernel';
 import type { SignedInViewer } from '@rookery/kernel';
 import { Database } from '@rookery/persistence';
-import { readerOfNamed } from '../../../base/noteables/reader';
+import { requireNoteableReader } from '../../../base/noteables/reader';
 import { CommitIdentities } from '../../../code/repositories/commit-identities';
 import { writeHiddenRef } from '../../../code/repositories/hidden-refs';
 import { ProjectRepositories } from '../../../code/repositories/project-repositories';
 import { RefChanges } from '../../../code/repositories/ref-updates/ref-changes';
 import { mergeRequestKind } from '../merge-request.kind';
 import { branchRef } from '../versions/measure-version';
-import { mergeRef } from '../versions/merge-request-versions';
+import { mergeRequestMergeRef } from '../versions/merge-request-versions';
 import { copyCommit } from '../versions/source-branches';
-import { writeMerge, writeRebase } from './merge-commits';
+import { writeMergeCommits, writeRebasedCommits } from './merge-commits';
 import { MergePermissions } from './merge-permissions';
 import { toRequestBranches, failMerge, mergingRow } from './merging-rows';
 import type { MergingRow } from './merging-rows';
@@ -88,8 +88,8 @@ export class RebaseService {
       const { source, target } = await this.permissions.sources.readTips(repository, toRequestBranches(row));
       if (source === null || target === null || row.commits_count === 0) return null;
       const message = `Merge ${source} into ${target}`;
-      return writeHiddenRef(repository, mergeRef(iid), async (view) => {
-        const written = await writeMerge(view, { target, source, merger, message, squash: null });
+      return writeHiddenRef(repository, mergeRequestMergeRef(iid), async (view) => {
+        const written = await writeMergeCommits(view, { target, source, merger, message, squash: null });
         return written?.tip ?? null;
       });
     });
@@ -119,12 +119,12 @@ export class RebaseService {
     });
     if (commits.length > MAX_COMMITS) return null;
     const committer = await this.identities.findIdentity(viewer);
-    const tip = await writeRebase(sourceRepository, target, commits, committer);
+    const tip = await writeRebasedCommits(sourceRepository, target, commits, committer);
     return tip === null ? null : [{ ref: branchRef(row.source_branch), oldId: source, newId: tip }];
   }
 
   private async findMergingRow(viewer: SignedInViewer, project: ProjectScope, iid: number): Promise<MergingRow> {
-    readerOfNamed(viewer, { kind: mergeRequestKind, parent: project });
+    requireNoteableReader(viewer, { kind: mergeRequestKind, parent: project });
     const [row] = await this.database.run(mergingRow, { project: project.id, iid });
     if (!row) throw new NotFound();
     return row;

@@ -1,5 +1,5 @@
 import { Controller } from '@nestjs/common';
-import { all, anyone, Endpoint, JsonText, project } from '@rookery/api-v4';
+import { unpagedList, anyone, Endpoint, JsonText, project } from '@rookery/api-v4';
 import type { Call, ProjectScope } from '@rookery/api-v4';
 import { IdentifyMergeRequest } from '../merge-requests.dto';
 import { reviewerShape } from './reviewer.shape';
@@ -15,7 +15,7 @@ export class ReviewersController {
     within: project('id', 'copy'),
     may: anyone(),
     params: IdentifyMergeRequest,
-    answers: all(reviewerShape.presenter),
+    answers: unpagedList(reviewerShape.presenter),
     fails: [403],
   })
   async list({ params, viewer, within }: Call<IdentifyMergeRequest, ProjectScope>): Promise<JsonText> {

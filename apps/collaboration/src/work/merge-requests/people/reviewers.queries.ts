@@ -6,8 +6,8 @@ import { Database, statement } from '@rookery/persistence';
 import type { DeclaredStatement } from '@rookery/persistence';
 import { platformSettings } from '@rookery/platform';
 import type { SettingsOf } from '@rookery/platform';
-import { arraySql } from '../../../base/noteables/json.shape';
-import { readerOfNamed } from '../../../base/noteables/reader';
+import { jsonArraySql } from '../../../base/noteables/json.shape';
+import { requireNoteableReader } from '../../../base/noteables/reader';
 import { mergeRequestKind } from '../merge-request.kind';
 import { reviewerShape } from './reviewer.shape';
 
@@ -22,14 +22,14 @@ export class ReviewersQueries {
   ) {
     const from =
       'from merge_request_reviewers s join directory_users u on u.id = s.user_id where s.merge_request_id = i.id';
-    const array = arraySql(reviewerShape.toSql({ externalUrl }), from, 's.position');
+    const array = jsonArraySql(reviewerShape.toSql({ externalUrl }), from, 's.position');
     const sql = `select ${array} as json from merge_requests i where i.project_id = :project::bigint and i.iid = :iid::bigint`;
     this.listed = statement('merge_request_reviewers_listed', () => sql);
   }
 
   /** Returns the reviewers in the order of the requests, as JSON text. Errors: NotFound, Forbidden. */
   async list(viewer: Viewer, within: ProjectScope, iid: number): Promise<string> {
-    readerOfNamed(viewer, { kind: mergeRequestKind, parent: within });
+    requireNoteableReader(viewer, { kind: mergeRequestKind, parent: within });
     const [row] = await this.database.run(this.listed, { project: within.id, iid });
     if (!row) throw new NotFound();
     return row.json;

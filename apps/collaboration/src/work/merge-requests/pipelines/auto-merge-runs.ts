@@ -6,9 +6,9 @@ import type { SignedInViewer } from '@rookery/kernel';
 import { Database, statement } from '@rookery/persistence';
 import { LOGGER } from '@rookery/platform';
 import type { Logger } from '@rookery/platform';
-import { ActingViewers } from '../merging/acting-viewers';
+import { BackgroundViewerFinder } from '../merging/acting-viewers';
 import { AutoMerge } from '../merging/auto-merge';
-import { allowsMerge, mergeRulesOf } from '../merging/merge-rules';
+import { isPipelineStatusMergeable, mergeRulesOf } from '../merging/merge-rules';
 import { MergeService } from '../merging/merge.service';
 import { mergingRow } from '../merging/merging-rows';
 import type { MergingRow } from '../merging/merging-rows';
@@ -46,7 +46,7 @@ export class AutoMergeRuns {
     private readonly directory: Directory,
     private readonly merges: MergeService,
     private readonly autoMerge: AutoMerge,
-    private readonly viewers: ActingViewers,
+    private readonly viewers: BackgroundViewerFinder,
     @Inject(LOGGER) private readonly logger: Logger,
   ) {}
 
@@ -89,7 +89,7 @@ export class AutoMergeRuns {
     if (!project) return this.autoMerge.abort(userId, row, 'its user may not merge any more');
     const failure = FAILED.get(row.head_status ?? '');
     if (failure !== undefined) return this.autoMerge.abort(userId, row, failure);
-    if (!allowsMerge(mergeRulesOf(project), row.head_status)) return;
+    if (!isPipelineStatusMergeable(mergeRulesOf(project), row.head_status)) return;
     if (await this.autoMerge.waitsFor(project, row)) return;
     await this.mergeAsViewer(viewer, project, row);
   }

@@ -1,5 +1,5 @@
 import { Controller } from '@nestjs/common';
-import { Internal } from '@rookery/api-v4';
+import { InternalRoute } from '@rookery/api-v4';
 import type { InternalRequest } from '@rookery/api-v4';
 import { INTERNAL_CALLERS, INTERNAL_PATHS } from '@rookery/contracts';
 import type { MergeRequestHeadAnswer } from '@rookery/contracts';
@@ -11,7 +11,7 @@ import { MergeRequestHeads } from './merge-request-heads';
 export class MergeRequestHeadController {
   constructor(private readonly heads: MergeRequestHeads) {}
 
-  @Internal('POST', INTERNAL_PATHS.mergeRequestHead, INTERNAL_CALLERS.mergeRequestHead)
+  @InternalRoute('POST', INTERNAL_PATHS.mergeRequestHead, INTERNAL_CALLERS.mergeRequestHead)
   show({ body: { project_id: project, iid } }: InternalRequest): Promise<MergeRequestHeadAnswer> {
     if (!Number.isSafeInteger(project)) throw new InvalidParameters(['project_id is invalid']);
     if (!Number.isSafeInteger(iid)) throw new InvalidParameters(['iid is invalid']);

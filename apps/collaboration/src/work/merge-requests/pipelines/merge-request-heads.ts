@@ -3,7 +3,7 @@ import type { MergeRequestHeadAnswer } from '@rookery/contracts';
 import { readCommits, resolveCommit } from '@rookery/git';
 import type { ObjectId } from '@rookery/git';
 import { Database, statement } from '@rookery/persistence';
-import { utcTime } from '../../../code/repositories/commit-times';
+import { formatCommitTimeUtc } from '../../../code/repositories/commit-times';
 import { convertGitFailures } from '../../../code/repositories/git-failures';
 import { ProjectRepositories } from '../../../code/repositories/project-repositories';
 
@@ -42,6 +42,6 @@ export class MergeRequestHeads {
     if (repository === null || row.head_sha === null) return null;
     if ((await resolveCommit(repository, `refs/heads/${row.source_branch}`)) === null) return null;
     const [commit] = await readCommits(repository, [row.head_sha]);
-    return commit ? { sha: commit.id, committed_at: utcTime(commit.committer) } : null;
+    return commit ? { sha: commit.id, committed_at: formatCommitTimeUtc(commit.committer) } : null;
   }
 }

@@ -4,7 +4,7 @@ import { Directory } from '@rookery/directory';
 import type { EventCause } from '@rookery/directory';
 import { statement } from '@rookery/persistence';
 import type { Tx } from '@rookery/persistence';
-import { RaiseTodos } from '../../../following/todos/raise-todos';
+import { TodoRecorder } from '../../../following/todos/raise-todos';
 import { ACTIVE_STATUSES, HEAD_PIPELINE_SQL } from './head-pipeline-sql';
 
 interface PipelineChange extends EventCause {
@@ -47,7 +47,7 @@ const OWN_REF = /^refs\/merge-requests\/(\d{1,9})\/head$/;
 @Injectable()
 export class PipelineTodos {
   constructor(
-    private readonly todos: RaiseTodos,
+    private readonly todos: TodoRecorder,
     private readonly directory: Directory,
   ) {}
 

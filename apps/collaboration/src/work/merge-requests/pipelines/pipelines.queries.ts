@@ -6,9 +6,9 @@ import { Database, isUsualPage, CachedStatements, ListQuery, statement } from '@
 import type { SqlDraft } from '@rookery/persistence';
 import { platformSettings } from '@rookery/platform';
 import type { SettingsOf } from '@rookery/platform';
-import { arraySql } from '../../../base/noteables/json.shape';
+import { jsonArraySql } from '../../../base/noteables/json.shape';
 import type { ShapeSql } from '../../../base/noteables/json.shape';
-import { readerOfNamed } from '../../../base/noteables/reader';
+import { requireNoteableReader } from '../../../base/noteables/reader';
 import { mergeRequestKind } from '../merge-request.kind';
 import { OF_REFS_SQL, SHOWN_SQL } from './head-pipeline-sql';
 import { pipelineShape } from './pipelines.shape';
@@ -33,7 +33,7 @@ export class MergeRequestPipelinesQueries {
 
   /** Pipelines of all heads of a merge request, the newest first. Errors: NotFound, Forbidden. */
   async list(viewer: Viewer, project: ProjectScope, iid: number, page: PageRequest): Promise<JsonPage> {
-    readerOfNamed(viewer, { kind: mergeRequestKind, parent: project });
+    requireNoteableReader(viewer, { kind: mergeRequestKind, parent: project });
     const [mergeRequest] = await this.database.run(findMergeRequestId, { project: project.id, iid });
     if (!mergeRequest) throw new NotFound();
     const values = { id: mergeRequest.id, full_path: project.fullPath };
@@ -42,7 +42,7 @@ export class MergeRequestPipelinesQueries {
         .where(`exists (select 1 from merge_requests i where i.id = :id::bigint and ${OF_REFS_SQL} and ${SHOWN_SQL})`)
         .where('c.sha in (select v.head_sha from merge_request_versions v where v.merge_request_id = :id::bigint)')
         .orderBy([['c.id', 'desc']])
-        .jsonSql(page, { rows: (...rows) => arraySql(this.shape, ...rows) }),
+        .jsonSql(page, { rows: (...rows) => jsonArraySql(this.shape, ...rows) }),
     );
     const [row] = await this.database.run(statementOfPage);
     return jsonPageOf(page, row!);

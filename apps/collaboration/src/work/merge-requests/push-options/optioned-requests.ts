@@ -9,7 +9,7 @@ import type { SignedInViewer } from '@rookery/kernel';
 import { statement, Work } from '@rookery/persistence';
 import type { Tx } from '@rookery/persistence';
 import { findMilestonesByTitle } from '../../../planning/milestones/assigning/milestone-choice';
-import { checkedTexts } from '../../issues/issue.entity';
+import { checkTitleAndDescription } from '../../issues/issue.entity';
 import type { MergeRequestUpdate } from '../merge-request-change';
 import { isDraftTitle } from '../merge-request.entity';
 import type { MergeRequest } from '../merge-request.entity';
@@ -21,18 +21,18 @@ import type { NewMergeRequest } from '../new-merge-request';
 import { mergeRequestAssignees } from '../people/merge-request-people';
 import { runMergeCommand } from '../quick-actions/run-merge-command';
 import { MergeRequestBranches } from '../versions/branches';
-import { titleOfName } from './request-options';
-import type { RequestOptions } from './request-options';
+import { humanizeName } from './request-options';
+import type { MergeRequestPushOptions } from './request-options';
 
 /** A pushed branch, and the merge request that the options of its push are about. */
-export interface OptionedRequest {
+export interface PushOptionMergeRequest {
   readonly source: ProjectScope;
   readonly target: ProjectScope;
   readonly branch: string;
   readonly targetBranch: string;
   /** Commit that the push gave the branch. */
   readonly head: string;
-  readonly options: RequestOptions;
+  readonly options: MergeRequestPushOptions;
   /** Marks the options as applied, as the first write of the transaction. Errors: those that undo it. */
   readonly claim: (tx: Tx) => Promise<void>;
 }
@@ -59,7 +59,7 @@ const versionOf = statement<PushedVersionParams, { readonly id: number }>(
 
 /** Creates and updates merge requests by push options. Source: reference repositories 1.5. */
 @Injectable()
-export class OptionedRequests {
+export class PushOptionMergeRequestWriter {
   constructor(
     private readonly work: Work,
     private readonly directory: Directory,
@@ -69,7 +69,7 @@ export class OptionedRequests {
   ) {}
 
   /** Creates a merge request that is assigned to the pusher. Errors: those of a request for it. */
-  async createMergeRequest(viewer: SignedInViewer, request: OptionedRequest): Promise<void> {
+  async createMergeRequest(viewer: SignedInViewer, request: PushOptionMergeRequest): Promise<void> {
     const { source, target, options } = request;
     if (!mergeRequestPolicy.mayCreate(viewer, source)) throw new Forbidden();
     if (source.id !== target.id && !mergeRequestPolicy.mayTarget(viewer, target)) throw new Forbidden();
@@ -93,7 +93,7 @@ export class OptionedRequests {
   }
 
   /** Updates the open merge request of the branch. Errors: those of a request for it. */
-  async updateMergeRequest(viewer: SignedInViewer, iid: number, request: OptionedRequest): Promise<void> {
+  async updateMergeRequest(viewer: SignedInViewer, iid: number, request: PushOptionMergeRequest): Promise<void> {
     const { target, options } = request;
     const named = await this.resolveOptions(viewer, request);
     const { labels: add, unlabels: remove } = options;
@@ -109,7 +109,7 @@ export class OptionedRequests {
     await this.writes.update(viewer, target, iid, update, {
       ...this.buildWriteSteps(viewer, request),
       resolve: async (tx, { id, title }: MergeRequest) => {
-        const draft = options.isDraft ? checkedTexts({ title: toDraftTitle(options.title ?? title) }) : {};
+        const draft = options.isDraft ? checkTitleAndDescription({ title: toDraftTitle(options.title ?? title) }) : {};
         if (!mergeRequestPolicy.mayPlan(viewer, target)) return draft;
         const assigneeIds = computeAssigneeIds(await mergeRequestAssignees.userIds(tx, id), named);
         return { ...draft, assigneeIds };
@@ -117,7 +117,10 @@ export class OptionedRequests {
     });
   }
 
-  private buildWriteSteps(viewer: SignedInViewer, { target, head, options, claim }: OptionedRequest): WriteSteps {
+  private buildWriteSteps(
+    viewer: SignedInViewer,
+    { target, head, options, claim }: PushOptionMergeRequest,
+  ): WriteSteps {
     return {
       lock: claim,
       finish: async (tx, iid) => {
@@ -130,7 +133,10 @@ export class OptionedRequests {
     };
   }
 
-  private async resolveOptions(viewer: SignedInViewer, { target, options }: OptionedRequest): Promise<ResolvedOptions> {
+  private async resolveOptions(
+    viewer: SignedInViewer,
+    { target, options }: PushOptionMergeRequest,
+  ): Promise<ResolvedOptions> {
     const { milestone, assignees, unassignees } = options;
     const [assigned, unassigned] = await Promise.all([
       this.findUserIds(viewer, assignees),
@@ -153,13 +159,13 @@ export class OptionedRequests {
   }
 
   /** The title of the only commit, or the name of the branch. Errors: those of the branches. */
-  private async composeTitle({ source, target, branch, targetBranch }: OptionedRequest): Promise<string> {
+  private async composeTitle({ source, target, branch, targetBranch }: PushOptionMergeRequest): Promise<string> {
     const pair = { sourceProjectId: source.id, sourceBranch: branch, targetBranch };
     return this.branches.useRepository(target, async (repository) => {
       const { commitsCount, headSha } = await this.branches.measurePair(repository, target, pair);
       const [commit] = commitsCount === 1 ? await readCommits(repository, [headSha]) : [];
       const title = commit?.message.trimStart().split('\n', 1)[0]!.trim().slice(0, 255);
-      return title || titleOfName(branch);
+      return title || humanizeName(branch);
     });
   }
 }

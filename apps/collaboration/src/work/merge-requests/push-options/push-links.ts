@@ -4,11 +4,11 @@ import { Directory } from '@rookery/directory';
 import type { SignedInViewer } from '@rookery/kernel';
 import { Database, statement } from '@rookery/persistence';
 import { Links } from '@rookery/platform';
-import { isBulk } from '../../../code/repositories/ref-updates/push-groups';
+import { isPartOfBulkPush } from '../../../code/repositories/ref-updates/push-groups';
 import type { SettledUpdates } from '../../../code/repositories/ref-updates/ref-update-effects';
 import { mergeRequestPolicy } from '../merge-request.policy';
-import { ActingViewers } from '../merging/acting-viewers';
-import { branchUpdates, isDeletion } from '../versions/affected-merge-requests';
+import { BackgroundViewerFinder } from '../merging/acting-viewers';
+import { mapBranchUpdatesByName, isDeletion } from '../versions/affected-merge-requests';
 
 interface PushLinkParams {
   readonly origin: number;
@@ -31,18 +31,18 @@ const openOf = statement<PushLinkParams, OpenMergeRequestRow>(
 
 /** Links to merge requests that git shows after a push. Source: reference repositories 1.5. */
 @Injectable()
-export class PushLinks {
+export class PushMergeRequestLinks {
   constructor(
     private readonly database: Database,
-    private readonly viewers: ActingViewers,
+    private readonly viewers: BackgroundViewerFinder,
     private readonly directory: Directory,
     private readonly links: Links,
   ) {}
 
   /** Returns a text for each pushed branch, but for the default one and for branches that feeds show only together. */
   async renderTexts({ projectId, userId, updates, defaultBranch }: SettledUpdates): Promise<string[]> {
-    const shown = updates.filter((update) => !isDeletion(update) && !isBulk(update, updates));
-    const branches = [...branchUpdates(shown).keys()].filter((name) => name !== defaultBranch);
+    const shown = updates.filter((update) => !isDeletion(update) && !isPartOfBulkPush(update, updates));
+    const branches = [...mapBranchUpdatesByName(shown).keys()].filter((name) => name !== defaultBranch);
     if (branches.length === 0 || userId === null || defaultBranch === null) return [];
     const viewer = await this.viewers.findViewer(userId);
     const source = viewer && (await this.directory.findProject(projectId, viewer, 'copy'));

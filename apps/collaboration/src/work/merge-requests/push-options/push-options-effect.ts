@@ -7,8 +7,8 @@ import type {
   SettledUpdates,
 } from '../../../code/repositories/ref-updates/ref-update-effects';
 import { applyPushOptions } from './apply-push-options';
-import { PushedRequests } from './pushed-requests';
-import { PushLinks } from './push-links';
+import { MergeRequestPushOptionsService } from './pushed-requests';
+import { PushMergeRequestLinks } from './push-links';
 
 /** Time after which a job applies options, unless the process of the push has done so. Units: milliseconds. */
 const PATIENCE_MS = 120_000;
@@ -23,8 +23,8 @@ export class PushOptionsEffect implements RefUpdateEffect {
   constructor(
     effects: RefUpdateEffects,
     private readonly jobs: Jobs,
-    private readonly requests: PushedRequests,
-    private readonly links: PushLinks,
+    private readonly requests: MergeRequestPushOptionsService,
+    private readonly links: PushMergeRequestLinks,
   ) {
     effects.declare(this, 'last');
   }

@@ -2,12 +2,12 @@ import { Injectable } from '@nestjs/common';
 import { Job } from '@rookery/jobs';
 import type { JobRun } from '@rookery/jobs';
 import { applyPushOptions } from './apply-push-options';
-import { PushedRequests } from './pushed-requests';
+import { MergeRequestPushOptionsService } from './pushed-requests';
 
 /** Applies push options after a crash. Source: reference repositories 1.5. */
 @Injectable()
 export class PushOptionsJob {
-  constructor(private readonly requests: PushedRequests) {}
+  constructor(private readonly requests: MergeRequestPushOptionsService) {}
 
   @Job(applyPushOptions)
   async run({ params }: Pick<JobRun<typeof applyPushOptions>, 'params'>): Promise<void> {

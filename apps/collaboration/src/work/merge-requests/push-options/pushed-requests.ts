@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import type { ProjectScope } from '@rookery/api-v4';
 import { Directory } from '@rookery/directory';
-import { isShortRefName, readHead, readRef } from '@rookery/git';
+import { isValidBranchOrTagName, readHead, readRef } from '@rookery/git';
 import {
   Conflict,
   Forbidden,
@@ -14,21 +14,21 @@ import {
 } from '@rookery/kernel';
 import type { SignedInViewer } from '@rookery/kernel';
 import { statement, Work } from '@rookery/persistence';
-import { createReader, canReadFeature } from '../../../base/noteables/reader';
+import { createNoteableReader, canReadFeature } from '../../../base/noteables/reader';
 import { areInOneNetwork } from '../../../code/repositories/forks/fork-network';
 import {
-  claimOptions,
+  markPushOptionsApplied,
   forgetRequestOptions,
   optionedBranches,
 } from '../../../code/repositories/ref-updates/push-options';
 import type { OptionedBranch } from '../../../code/repositories/ref-updates/push-options';
-import { ActingViewers } from '../merging/acting-viewers';
+import { BackgroundViewerFinder } from '../merging/acting-viewers';
 import { MergeRequestBranches } from '../versions/branches';
 import { branchRef } from '../versions/measure-version';
-import { OptionedRequests } from './optioned-requests';
-import type { OptionedRequest } from './optioned-requests';
-import { readRequestOptions, titleOfName } from './request-options';
-import type { RequestOptions } from './request-options';
+import { PushOptionMergeRequestWriter } from './optioned-requests';
+import type { PushOptionMergeRequest } from './optioned-requests';
+import { parseMergeRequestPushOptions, humanizeName } from './request-options';
+import type { MergeRequestPushOptions } from './request-options';
 
 /** Above this number of pushed branches, no option is applied to any branch. Source: reference repositories 1.5. */
 const MAX_BRANCHES = 10;
@@ -65,13 +65,13 @@ const openFrom = statement<OpenMergeRequestParams, { readonly iid: number }>(
  * 1.5.
  */
 @Injectable()
-export class PushedRequests {
+export class MergeRequestPushOptionsService {
   constructor(
     private readonly work: Work,
-    private readonly viewers: ActingViewers,
+    private readonly viewers: BackgroundViewerFinder,
     private readonly directory: Directory,
     private readonly branches: MergeRequestBranches,
-    private readonly requests: OptionedRequests,
+    private readonly requests: PushOptionMergeRequestWriter,
   ) {}
 
   /**
@@ -92,7 +92,7 @@ export class PushedRequests {
 
   private async applyToBranches(pushId: number, rows: readonly OptionedBranch[]): Promise<string[]> {
     const { user_id: userId, project_id: projectId, options: sent } = rows[0]!;
-    const options = readRequestOptions(sent);
+    const options = parseMergeRequestPushOptions(sent);
     const viewer = userId === null ? null : await this.viewers.findViewer(userId);
     const source = viewer && (await this.directory.findProject(projectId, viewer, 'copy'));
     if (!source) return [DENIED];
@@ -110,10 +110,10 @@ export class PushedRequests {
     viewer: SignedInViewer,
     pushId: number,
     { ref, new_id: head }: OptionedBranch,
-    found: PushDestination & Pick<OptionedRequest, 'options'>,
+    found: PushDestination & Pick<PushOptionMergeRequest, 'options'>,
   ): Promise<readonly string[]> {
-    const claim: OptionedRequest['claim'] = async (tx) => {
-      if (!(await claimOptions(tx, pushId, ref))) throw new OptionsAlreadyApplied();
+    const claim: PushOptionMergeRequest['claim'] = async (tx) => {
+      if (!(await markPushOptionsApplied(tx, pushId, ref))) throw new OptionsAlreadyApplied();
     };
     try {
       return await this.createOrUpdateMergeRequest(viewer, {
@@ -125,14 +125,14 @@ export class PushedRequests {
     } catch (error) {
       if (error instanceof OptionsAlreadyApplied) return [];
       const refusals = toRefusalSentences(error);
-      await this.work.run((tx) => claimOptions(tx, pushId, ref));
+      await this.work.run((tx) => markPushOptionsApplied(tx, pushId, ref));
       return refusals;
     }
   }
 
   private async createOrUpdateMergeRequest(
     viewer: SignedInViewer,
-    request: OptionedRequest,
+    request: PushOptionMergeRequest,
   ): Promise<readonly string[]> {
     const { source, target, branch, targetBranch, options } = request;
     const pair = { project: target.id, origin: source.id, source: branch, target: targetBranch };
@@ -158,18 +158,19 @@ export class PushedRequests {
   private async findDestination(
     viewer: SignedInViewer,
     source: ProjectScope,
-    { target: branch, targetProject }: RequestOptions,
+    { target: branch, targetProject }: MergeRequestPushOptions,
   ): Promise<PushDestination | { readonly refusal: string }> {
     const target = await this.findTargetProject(viewer, source, targetProject);
     // A hidden project is refused like one of another network.
     if (!target || !areInOneNetwork(source, target))
       return { refusal: `Projects ${source.fullPath} and ${targetProject} are not in the same network` };
-    if (!canReadFeature('merge_requests', target, createReader(viewer, target)))
+    if (!canReadFeature('merge_requests', target, createNoteableReader(viewer, target)))
       return { refusal: `Merge requests are not enabled for project ${target.fullPath}` };
     return this.branches.useRepository(target, async (repository) => {
       const defaultBranch = (await readHead(repository)).slice(BRANCHES.length);
       const targetBranch = branch ?? defaultBranch;
-      const exists = isShortRefName(targetBranch) && (await readRef(repository, branchRef(targetBranch))) !== null;
+      const exists =
+        isValidBranchOrTagName(targetBranch) && (await readRef(repository, branchRef(targetBranch))) !== null;
       if (!exists) return { refusal: `Target branch ${target.fullPath}:${targetBranch} does not exist` };
       return { source, target, defaultBranch, targetBranch };
     });
@@ -187,7 +188,7 @@ function toRefusalSentences(error: unknown): readonly string[] {
   if (error instanceof Forbidden || error instanceof Unauthorized || error instanceof NotFound) return [DENIED];
   if (error instanceof Invalid)
     return Object.entries(error.fields).flatMap(([field, texts]) =>
-      texts.map((text) => `${titleOfName(field)} ${text}`),
+      texts.map((text) => `${humanizeName(field)} ${text}`),
     );
   const detail = error instanceof Conflict ? error.reason : error instanceof Unprocessable ? error.detail : null;
   return Array.isArray(detail) ? (detail as readonly string[]) : [error.message];

@@ -1,4 +1,4 @@
-import { readRequestOptions, titleOfName } from './request-options';
+import { parseMergeRequestPushOptions, humanizeName } from './request-options';
 
 const NONE = {
   ...{ creates: false, target: undefined, targetProject: undefined, title: undefined, description: undefined },
@@ -31,7 +31,7 @@ it.each<[readonly string[], object]>([
   ],
   [['merge_request.milestone=v1'], { milestone: 'v1' }],
 ])('reads %j', (options, read) => {
-  expect(readRequestOptions(options)).toEqual({ ...NONE, ...read });
+  expect(parseMergeRequestPushOptions(options)).toEqual({ ...NONE, ...read });
 });
 
 it.each([
@@ -39,5 +39,5 @@ it.each([
   ['feature/x--y', 'Feature/x y'],
   ['--', '--'],
 ])('makes a title of the branch %s', (branch, title) => {
-  expect(titleOfName(branch)).toBe(title);
+  expect(humanizeName(branch)).toBe(title);
 });

@@ -1,5 +1,5 @@
 /** Push options about merge requests. An option that was not sent is undefined, false or an empty list. */
-export interface RequestOptions {
+export interface MergeRequestPushOptions {
   readonly creates: boolean;
   readonly target: string | undefined;
   /** Full path or id of the project of the target branch. */
@@ -22,7 +22,7 @@ export interface RequestOptions {
 const PREFIX = 'merge_request.';
 
 /** Reads push options about merge requests. Unknown ones are ignored; the last value of a key counts. */
-export function readRequestOptions(options: readonly string[]): RequestOptions {
+export function parseMergeRequestPushOptions(options: readonly string[]): MergeRequestPushOptions {
   const values = new Map<string, string[]>();
   for (const option of options.filter((one) => one.startsWith(PREFIX))) {
     const [key, ...value] = option.slice(PREFIX.length).split('=');
@@ -53,7 +53,7 @@ export function readRequestOptions(options: readonly string[]): RequestOptions {
 }
 
 /** Makes a title from the name of a branch or field: `add-a_page` is "Add a page". */
-export function titleOfName(branch: string): string {
-  const words = branch.replaceAll(/[-_]+/g, ' ').trim();
-  return words === '' ? branch : words.charAt(0).toUpperCase() + words.slice(1);
+export function humanizeName(name: string): string {
+  const words = name.replaceAll(/[-_]+/g, ' ').trim();
+  return words === '' ? name : words.charAt(0).toUpperCase() + words.slice(1);
 }

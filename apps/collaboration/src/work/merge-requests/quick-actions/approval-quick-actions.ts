@@ -2,7 +2,10 @@ import { Injectable } from '@nestjs/common';
 import type { ProjectScope } from '@rookery/api-v4';
 import { NotFound } from '@rookery/kernel';
 import type { Tx } from '@rookery/persistence';
-import { executeEach, refusalReason } from '../../../talk/mentions/quick-actions/action-set';
+import {
+  executeCommandsInSavepoints,
+  describeQuickActionRefusal,
+} from '../../../talk/mentions/quick-actions/action-set';
 import type { ActionContext, ExecuteActions, ActionResult } from '../../../talk/mentions/quick-actions/action-set';
 import type { Command } from '../../../talk/mentions/quick-actions/parse-commands';
 import { QuickActionsService } from '../../../talk/mentions/quick-actions/quick-actions.service';
@@ -34,7 +37,7 @@ export class ApprovalQuickActions {
       ? await this.checkApproval(context)
       : { head: null };
     return (tx, on) =>
-      executeEach(tx, commands, async ({ name }): Promise<ActionResult> => {
+      executeCommandsInSavepoints(tx, commands, async ({ name }): Promise<ActionResult> => {
         if (name === 'unapprove') return this.unapprove(tx, context, on.named);
         if ('why' in checked) return checked;
         await this.approvals.approveInTransaction(tx, viewer, project, on.named, checked.head);
@@ -56,7 +59,7 @@ export class ApprovalQuickActions {
     try {
       return { head: await this.approvals.checkApproval(viewer, parent as ProjectScope, on!.named, null) };
     } catch (error) {
-      return { why: refusalReason(error) };
+      return { why: describeQuickActionRefusal(error) };
     }
   }
 }

@@ -1,5 +1,5 @@
 import type { ActionResult } from '../../../talk/mentions/quick-actions/action-set';
-import { changePeople } from '../../issues/quick-actions/people-actions';
+import { applyPeopleCommand } from '../../issues/quick-actions/people-actions';
 import type { UserLookup, PeopleMode } from '../../issues/quick-actions/people-actions';
 import { COMMON_ACTIONS } from '../../issues/quick-actions/common-actions';
 import type { CommonChanges } from '../../issues/quick-actions/common-actions';
@@ -64,7 +64,7 @@ const peopleAction = (
   apply: (changes, argument) => {
     const key = list === 'assignee' ? 'assigneeIds' : 'reviewerIds';
     const lists = { original: changes[key], current: changes.update[key] ?? changes[key] };
-    const changed = changePeople(mode, argument, lists, changes.people);
+    const changed = applyPeopleCommand(mode, argument, lists, changes.people);
     if (changed === null) return failed('it names nobody who could be meant');
     changes.update[key] = changed.after;
     return succeeded(said(changed.names), { [`${list}_ids`]: changed.after });
@@ -151,7 +151,7 @@ export const NAMES_PEOPLE: readonly string[] = Object.keys(FIELD_ACTIONS).filter
 );
 
 /** Applies one command to the changes so far. The caller has checked that the viewer may edit the merge request. */
-export function applyFieldAction(changes: FieldChanges, name: string, argument: string): ActionResult {
+export function applyMergeRequestFieldQuickAction(changes: FieldChanges, name: string, argument: string): ActionResult {
   const { needs, apply } = FIELD_ACTIONS[name]!;
   return needs === 'plan' && !changes.mayPlan ? failed('you are not allowed to') : apply(changes, argument);
 }

@@ -6,7 +6,7 @@ import { RookeryError, Unavailable } from '@rookery/kernel';
 import { Database, statement } from '@rookery/persistence';
 import { LOGGER } from '@rookery/platform';
 import type { Logger } from '@rookery/platform';
-import { ActingViewers } from '../merging/acting-viewers';
+import { BackgroundViewerFinder } from '../merging/acting-viewers';
 import { MergeService } from '../merging/merge.service';
 import { RebaseService } from '../merging/rebase.service';
 import { runMergeCommand } from './run-merge-command';
@@ -25,7 +25,7 @@ type MergeCommandRun = Pick<JobRun<typeof runMergeCommand>, 'params'>;
 @Injectable()
 export class MergeCommandsJob {
   constructor(
-    private readonly viewers: ActingViewers,
+    private readonly viewers: BackgroundViewerFinder,
     private readonly directory: Directory,
     private readonly merges: MergeService,
     private readonly rebases: RebaseService,

@@ -5,7 +5,10 @@ import { Conflict, MethodNotAllowed } from '@rookery/kernel';
 import { statement } from '@rookery/persistence';
 import type { Tx } from '@rookery/persistence';
 import type { NoteableWithParent } from '../../../base/noteables/planning.policy';
-import { executeEach, refusalReason } from '../../../talk/mentions/quick-actions/action-set';
+import {
+  executeCommandsInSavepoints,
+  describeQuickActionRefusal,
+} from '../../../talk/mentions/quick-actions/action-set';
 import type { ActionContext, ExecuteActions, ActionResult } from '../../../talk/mentions/quick-actions/action-set';
 import type { Command } from '../../../talk/mentions/quick-actions/parse-commands';
 import { QuickActionsService } from '../../../talk/mentions/quick-actions/quick-actions.service';
@@ -34,7 +37,7 @@ const versionOfHead = statement<{ id: number; sha: string | null }, { readonly i
  * a transaction cannot contain that. Source: reference work-tracking 2.6.
  */
 @Injectable()
-export class MergeCommands {
+export class MergeQuickActions {
   constructor(
     actions: QuickActionsService,
     private readonly mergeRequests: MergeRequestsService,
@@ -54,7 +57,7 @@ export class MergeCommands {
     const decisions: CommandDecision[] = [];
     for (const { name } of commands) decisions.push(await this.decideCommand(context, name as MergeCommandName));
     return (tx, on) =>
-      executeEach(tx, commands, ({ name }, index) =>
+      executeCommandsInSavepoints(tx, commands, ({ name }, index) =>
         this.scheduleCommand(tx, context, on, name as MergeCommandName, decisions[index]!),
       );
   }
@@ -75,7 +78,7 @@ export class MergeCommands {
     } catch (error) {
       if (error instanceof Conflict) return { why: name === 'rebase' ? 'it is not open' : HAS_MOVED };
       if (error instanceof MethodNotAllowed) return { why: 'it cannot be merged now' };
-      return { why: refusalReason(error) };
+      return { why: describeQuickActionRefusal(error) };
     }
   }
 

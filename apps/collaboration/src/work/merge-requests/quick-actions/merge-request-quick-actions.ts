@@ -5,25 +5,25 @@ import { Invalid, Unprocessable } from '@rookery/kernel';
 import { violatesConstraint } from '@rookery/persistence';
 import type { Tx } from '@rookery/persistence';
 import type { NoteableWithParent } from '../../../base/noteables/planning.policy';
-import { People } from '../../../planning/people/people';
-import { refusalReason } from '../../../talk/mentions/quick-actions/action-set';
+import { AssignedPeopleService } from '../../../planning/people/people';
+import { describeQuickActionRefusal } from '../../../talk/mentions/quick-actions/action-set';
 import type { ActionContext, ExecuteActions, ActionResult } from '../../../talk/mentions/quick-actions/action-set';
 import type { Command } from '../../../talk/mentions/quick-actions/parse-commands';
 import { QuickActionsService } from '../../../talk/mentions/quick-actions/quick-actions.service';
 import { findNamedUsers } from '../../issues/quick-actions/people-actions';
-import { planCommands, PLANNING_ACTIONS } from '../../issues/quick-actions/planning-actions';
+import { planLabelAndMilestoneCommands, PLANNING_ACTIONS } from '../../issues/quick-actions/planning-actions';
 import { mergeRequestKind } from '../merge-request.kind';
 import { mergeRequestPolicy } from '../merge-request.policy';
 import { MergeRequestsService } from '../merge-requests.service';
 import { mergeRequestAssignees, mergeRequestReviewers } from '../people/merge-request-people';
 import { MergeRequestBranches } from '../versions/branches';
-import { applyFieldAction, FIELD_ACTIONS, NAMES_PEOPLE } from './field-actions';
+import { applyMergeRequestFieldQuickAction, FIELD_ACTIONS, NAMES_PEOPLE } from './field-actions';
 import type { FieldChanges } from './field-actions';
 
 /** Facts that the quick actions of one text need: looked-up branches, labels and milestones. */
 interface CommandFacts {
   readonly branches: FieldChanges['branches'];
-  readonly planning: Awaited<ReturnType<typeof planCommands>>;
+  readonly planning: Awaited<ReturnType<typeof planLabelAndMilestoneCommands>>;
 }
 
 const SECOND = 'Another open merge request already exists for this source branch';
@@ -38,7 +38,7 @@ export class MergeRequestQuickActions {
     actions: QuickActionsService,
     private readonly mergeRequests: MergeRequestsService,
     private readonly branches: MergeRequestBranches,
-    readonly people: People,
+    readonly people: AssignedPeopleService,
     readonly directory: Directory,
   ) {
     actions.declareSet({
@@ -57,7 +57,7 @@ export class MergeRequestQuickActions {
     const holds: ExecuteActions['holds'] = {
       places: async (tx) => {
         const isAllowed = mergeRequestPolicy.mayPlan(viewer, project);
-        planning = await planCommands(tx, { viewer, project, isAllowed }, commands);
+        planning = await planLabelAndMilestoneCommands(tx, { viewer, project, isAllowed }, commands);
       },
     };
     const carryOut: ExecuteActions = (tx, on) =>
@@ -87,7 +87,8 @@ export class MergeRequestQuickActions {
           const facts = { mergeRequest, assigneeIds, reviewerIds, people, mayPlan, branches };
           const changes: FieldChanges = { ...facts, update: {} };
           outcomes = commands.map(
-            ({ name, argument }, index) => planning.outcomes[index] ?? applyFieldAction(changes, name, argument),
+            ({ name, argument }, index) =>
+              planning.outcomes[index] ?? applyMergeRequestFieldQuickAction(changes, name, argument),
           );
           return changes.update;
         },
@@ -111,7 +112,7 @@ export class MergeRequestQuickActions {
       const asked = { targetBranch: target?.argument.trim(), stateEvent };
       return await this.branches.prepareUpdate(viewer, parent as ProjectScope, on.named, asked);
     } catch (error) {
-      const why = refusalReason(error);
+      const why = describeQuickActionRefusal(error);
       return { why: error instanceof Invalid ? `the branch ${why}` : why };
     }
   }

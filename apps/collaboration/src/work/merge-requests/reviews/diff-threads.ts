@@ -8,7 +8,7 @@ import { Database, statement } from '@rookery/persistence';
 import { LOGGER } from '@rookery/platform';
 import type { Logger } from '@rookery/platform';
 import type { NoteableWithParent } from '../../../base/noteables/planning.policy';
-import { readerOfNamed } from '../../../base/noteables/reader';
+import { requireNoteableReader } from '../../../base/noteables/reader';
 import type { NoteableReference } from '../../../base/noteables/reader';
 import { ProjectRepositories } from '../../../code/repositories/project-repositories';
 import { CodeReviews } from '../../../talk/notes/positions/code-reviews';
@@ -17,10 +17,10 @@ import type { NewPosition, NewSuggestion, PositionFields } from '../../../talk/n
 import { mergeRequestKind } from '../merge-request.kind';
 import { hasSuggestion, parseSuggestions } from '../suggestions/parse-suggestions';
 import { readLines } from '../suggestions/line-content';
-import { followPosition } from './follow-position';
+import { followThreadToNewDiff } from './follow-position';
 import { DiffThreadFollower } from './followed-threads';
-import { requirePlace } from './place-in-diff';
-import { ReadMoves } from './read-moves';
+import { requireDiffPosition } from './place-in-diff';
+import { FileMovesBetweenDiffs } from './read-moves';
 
 /** A merge request with the commits of its latest version. */
 export interface ReviewedRow {
@@ -52,7 +52,7 @@ const placeOf = statement<
 
 /** Places of new diff threads on merge requests. Source: reference repositories 8.11. */
 @Injectable()
-export class DiffThreads implements CodeReview {
+export class MergeRequestDiffThreads implements CodeReview {
   constructor(
     reviews: CodeReviews,
     private readonly database: Database,
@@ -68,13 +68,13 @@ export class DiffThreads implements CodeReview {
     on: NoteableWithParent,
     { position, commitId, body }: Parameters<CodeReview['open']>[2],
   ): Promise<NewThread> {
-    readerOfNamed(viewer, on);
+    requireNoteableReader(viewer, on);
     const project = projectOfNoteable(on);
     const [row] = await this.database.run(reviewed, { project: project.id, iid: on.named });
     if (!row) throw new NotFound(on.kind.resource);
     return this.repositories.useRepository(project, async (repository) => {
-      const sent = await requirePlace(repository, position, isFullObjectId(commitId) ? commitId : null);
-      const placed = await followedToHead(repository, row, sent);
+      const sent = await requireDiffPosition(repository, position, isFullObjectId(commitId) ? commitId : null);
+      const placed = await followPositionToHead(repository, row, sent);
       return { position: placed, suggestions: await readSuggestions(repository, placed.shown, placed.newPath, body) };
     });
   }
@@ -85,7 +85,7 @@ export class DiffThreads implements CodeReview {
     note: SuggestingNote,
     body: string,
   ): Promise<NewSuggestion[] | null> {
-    readerOfNamed(viewer, on);
+    requireNoteableReader(viewer, on);
     const thread = 'thread' in note ? note.thread : null;
     const [place] = await this.database.run(placeOf, { thread, note: 'note' in note ? note.note : null });
     if (!place) return null;
@@ -121,7 +121,7 @@ function isFullObjectId(text: string | null): text is ObjectId {
 }
 
 /** A thread that is started at an older version follows the code to the latest one. Others keep what was sent. */
-export async function followedToHead(
+export async function followPositionToHead(
   repository: Repository,
   row: ReviewedRow,
   sent: NewPosition,
@@ -130,7 +130,7 @@ export async function followedToHead(
   const { base_sha: base, head_sha: head } = sent.shown;
   if (headSha === null || baseSha === null || startSha === null || head === headSha) return sent;
   const pair = { base: base as ObjectId, head: head as ObjectId };
-  const moves = await ReadMoves.read(repository, pair, { base: baseSha, head: headSha }, [sent]);
+  const moves = await FileMovesBetweenDiffs.read(repository, pair, { base: baseSha, head: headSha }, [sent]);
   const thread = { thread_id: 0, shown: sent.shown, line_code: null, old_path: sent.oldPath, new_path: sent.newPath };
   const {
     shown,
@@ -138,7 +138,7 @@ export async function followedToHead(
     lineCode: code,
     oldPath,
     newPath,
-  } = followPosition(thread, { baseSha, startSha, headSha }, moves);
+  } = followThreadToNewDiff(thread, { baseSha, startSha, headSha }, moves);
   return { ...sent, shown, lineCode: code ?? sent.lineCode, oldPath, newPath, isActive: change === null };
 }
 

@@ -1,5 +1,5 @@
 import type { Hunk } from '@rookery/git';
-import { findAddition, findRemoval, invertHunks, mapLine } from './diff-lines';
+import { findAddingHunk, findRemovingHunk, invertHunks, mapOldLineToNew } from './diff-lines';
 import type { DiffLine } from './diff-lines';
 
 /** How one side of a file changed between two versions. `path` is null if the file is gone. */
@@ -42,7 +42,7 @@ export type FollowedSpot =
  * Follows a line from an old diff to a new one. A line is inside of the new diff if that changes its file.
  * Source: reference repositories 8.12.
  */
-export function followLine(spot: DiffSpot, moves: FileMoves): FollowedSpot {
+export function followLineToNewDiff(spot: DiffSpot, moves: FileMoves): FollowedSpot {
   return spot.newLine === null
     ? followLineOnOldSide(spot, spot.oldLine!, moves)
     : followLineOnNewSide(spot, spot.newLine, moves);
@@ -50,7 +50,7 @@ export function followLine(spot: DiffSpot, moves: FileMoves): FollowedSpot {
 
 /** Follows an added or unchanged line through the new side. */
 function followLineOnNewSide({ newPath }: DiffSpot, line: number, { head, base, ...moves }: FileMoves): FollowedSpot {
-  const newLine = mapLine(head.hunks, line);
+  const newLine = mapOldLineToNew(head.hunks, line);
   if (head.path === null || newLine === null)
     return outdatedSpot('head', { oldPath: newPath, newPath: head.path ?? newPath, oldLine: line, newLine: null });
   const file = moves.byNewPath(head.path);
@@ -58,19 +58,19 @@ function followLineOnNewSide({ newPath }: DiffSpot, line: number, { head, base, 
     const path = base.path ?? head.path;
     return outdatedSpot('base', { oldPath: path, newPath: path, oldLine: null, newLine });
   }
-  const isAdded = findAddition(file.hunks, newLine) !== undefined;
-  const oldLine = isAdded ? null : mapLine(invertHunks(file.hunks), newLine);
+  const isAdded = findAddingHunk(file.hunks, newLine) !== undefined;
+  const oldLine = isAdded ? null : mapOldLineToNew(invertHunks(file.hunks), newLine);
   return { isActive: true, spot: { oldPath: file.oldPath, newPath: file.newPath, oldLine, newLine } };
 }
 
 /** Follows a removed line through the old side. */
 function followLineOnOldSide({ oldPath }: DiffSpot, line: number, { base, ...moves }: FileMoves): FollowedSpot {
-  const oldLine = mapLine(base.hunks, line);
+  const oldLine = mapOldLineToNew(base.hunks, line);
   if (base.path === null || oldLine === null)
     return outdatedSpot('base', { oldPath, newPath: base.path ?? oldPath, oldLine: line, newLine: null });
   const file = moves.byOldPath(base.path);
-  if (!file || !findRemoval(file.hunks, oldLine)) {
-    const newLine = file ? mapLine(file.hunks, oldLine) : oldLine;
+  if (!file || !findRemovingHunk(file.hunks, oldLine)) {
+    const newLine = file ? mapOldLineToNew(file.hunks, oldLine) : oldLine;
     const path = file?.newPath ?? base.path;
     return outdatedSpot('head', { oldPath: path, newPath: path, oldLine: null, newLine });
   }

@@ -1,22 +1,26 @@
 import type { RequestedLine } from '../../../talk/notes/positions/code-reviews';
 import type { FollowedPosition } from '../../../talk/notes/positions/followed-rows';
 import type { PositionFields } from '../../../talk/notes/positions/position-rows';
-import { countersAt, lineCode } from './diff-lines';
+import { computeLineCodeCounters, composeDiffLineCode } from './diff-lines';
 import type { DiffLine } from './diff-lines';
 import type { ActiveThread } from './followed-threads';
-import type { ReadMoves } from './read-moves';
-import { movedPosition, readLineRange } from './shown-position';
+import type { FileMovesBetweenDiffs } from './read-moves';
+import { movePositionToDiff, readLineRange } from './shown-position';
 import type { DiffShas } from './shown-position';
-import { followLine } from './follow-line';
+import { followLineToNewDiff } from './follow-line';
 import type { DiffedFile, DiffSpot, FileMoves } from './follow-line';
 
 /** Follows one thread to another diff. Source: reference repositories 8.12. */
-export function followPosition(thread: ActiveThread, version: DiffShas, read: ReadMoves): FollowedPosition {
+export function followThreadToNewDiff(
+  thread: ActiveThread,
+  version: DiffShas,
+  diffMoves: FileMovesBetweenDiffs,
+): FollowedPosition {
   const { thread_id: threadId, shown, old_path: oldPath, new_path: newPath } = thread;
-  const moves = read.fileMoves({ oldPath, newPath });
-  if (shown.position_type !== 'text') return followFilePosition(thread, version, { moves, read });
+  const moves = diffMoves.fileMoves({ oldPath, newPath });
+  if (shown.position_type !== 'text') return followFilePosition(thread, version, { moves, read: diffMoves });
   const { old_line: oldLine = null, new_line: newLine = null } = shown;
-  const followed = followLine({ oldPath, newPath, oldLine, newLine }, moves);
+  const followed = followLineToNewDiff({ oldPath, newPath, oldLine, newLine }, moves);
   if (!followed.isActive) {
     const change = positionOfOutdatingChange(shown, version, followed.side, followed.spot);
     return { threadId, shown, change, lineCode: null, oldPath, newPath };
@@ -26,7 +30,7 @@ export function followPosition(thread: ActiveThread, version: DiffShas, read: Re
   const range = readLineRange(shown);
   const end = range && { ...range.end, ...toRangeLine(file, spot) };
   const start = range && (followRangeLine(range.start, { oldPath, newPath, moves }) ?? end);
-  const moved = movedPosition(shown, version, {
+  const moved = movePositionToDiff(shown, version, {
     ...{ old_path: spot.oldPath, new_path: spot.newPath, old_line: spot.oldLine, new_line: spot.newLine },
     line_range: range && { start, end },
   });
@@ -38,7 +42,7 @@ export function followPosition(thread: ActiveThread, version: DiffShas, read: Re
 function followFilePosition(
   { thread_id: threadId, shown, old_path: oldPath, new_path: newPath }: ActiveThread,
   version: DiffShas,
-  { moves, read }: { readonly moves: FileMoves; readonly read: ReadMoves },
+  { moves, read }: { readonly moves: FileMoves; readonly read: FileMovesBetweenDiffs },
 ): FollowedPosition {
   const file = moves.head.path === null ? undefined : moves.byNewPath(moves.head.path);
   const isOther = shown.position_type === 'image' && read.isHeadChanged(newPath);
@@ -53,7 +57,7 @@ function followFilePosition(
       newPath,
     };
   }
-  const moved = movedPosition(shown, version, { old_path: file.oldPath, new_path: file.newPath });
+  const moved = movePositionToDiff(shown, version, { old_path: file.oldPath, new_path: file.newPath });
   return { threadId, shown: moved, change: null, lineCode: null, oldPath: file.oldPath, newPath: file.newPath };
 }
 
@@ -78,7 +82,7 @@ function followRangeLine(
 ): RequestedLine | null {
   const { old_line: oldLine, new_line: newLine } = line;
   if (oldLine === null && newLine === null) return null;
-  const followed = followLine({ oldPath, newPath, oldLine, newLine }, moves);
+  const followed = followLineToNewDiff({ oldPath, newPath, oldLine, newLine }, moves);
   if (!followed.isActive) return null;
   const file = moves.byNewPath(followed.spot.newPath) ?? moves.byOldPath(followed.spot.oldPath)!;
   return { ...line, ...toRangeLine(file, followed.spot) };
@@ -89,6 +93,6 @@ function toRangeLine(file: DiffedFile, { oldLine, newLine }: DiffLine) {
 }
 
 function computeLineCode({ newPath, hunks }: DiffedFile, line: DiffLine): string | null {
-  const counters = countersAt(hunks, line);
-  return counters && lineCode(newPath, counters);
+  const counters = computeLineCodeCounters(hunks, line);
+  return counters && composeDiffLineCode(newPath, counters);
 }

@@ -4,17 +4,21 @@ import { Database, statement, Work } from '@rookery/persistence';
 import type { Tx } from '@rookery/persistence';
 import { LOGGER } from '@rookery/platform';
 import type { Logger } from '@rookery/platform';
-import { markSuggestions, moveNotePositions, resolveThreads } from '../../../talk/notes/positions/followed-rows';
+import {
+  updateSuggestionsOutdated,
+  moveNotePositions,
+  resolveThreads,
+} from '../../../talk/notes/positions/followed-rows';
 import type { FollowedPosition, FollowedSuggestion } from '../../../talk/notes/positions/followed-rows';
 import type { PositionFields } from '../../../talk/notes/positions/position-rows';
-import { announceAllResolved } from '../../../talk/notes/discussions/all-resolved';
-import { systemNotes, writeThreadNotes } from '../../../talk/notes/system-notes';
+import { announceAllThreadsResolved } from '../../../talk/notes/discussions/all-resolved';
+import { systemNotes, writeSystemNotesInThreads } from '../../../talk/notes/system-notes';
 import { mergeRequestKind } from '../merge-request.kind';
 import { MERGE_REQUEST_SHOWN_AS } from '../merge-request.shape';
 import { readLines, computeLineSpan, textOfLines } from '../suggestions/line-content';
-import { followPosition } from './follow-position';
-import { ReadMoves } from './read-moves';
-import { movedPosition } from './shown-position';
+import { followThreadToNewDiff } from './follow-position';
+import { FileMovesBetweenDiffs } from './read-moves';
+import { movePositionToDiff } from './shown-position';
 import type { DiffShas } from './shown-position';
 
 /** A diff thread that is active. */
@@ -136,7 +140,7 @@ export class DiffThreadFollower {
     followed: FollowedThreads | null,
   ): Promise<void> {
     if (followed === null) return;
-    await markSuggestions(tx, followed.suggestions);
+    await updateSuggestionsOutdated(tx, followed.suggestions);
     const outdated = new Set(await moveNotePositions(tx, followed.positions));
     if (outdated.size === 0) return;
     const [version] = await tx.run(versionOf, { request: id });
@@ -148,11 +152,11 @@ export class DiffThreadFollower {
     );
     const threads = changed.map(({ threadId }) => threadId);
     const request = { noteable: id, project: projectId, actor: actorId, at };
-    await writeThreadNotes(tx, mergeRequestKind, { ...request, threads, bodies });
+    await writeSystemNotesInThreads(tx, mergeRequestKind, { ...request, threads, bodies });
     const of = { noteable: id, type: mergeRequestKind.type };
     if (!version?.resolves) return;
     const resolved = await resolveThreads(tx, of, threads, actorId);
-    await announceAllResolved(tx, { kind: mergeRequestKind, id, resolved }, { userId: actorId });
+    await announceAllThreadsResolved(tx, { kind: mergeRequestKind, id, resolved }, { userId: actorId });
   }
 
   /**
@@ -190,8 +194,8 @@ export class DiffThreadFollower {
         );
         continue;
       }
-      const moves = await ReadMoves.read(repository, before, after, group.map(threadPaths));
-      positions.push(...group.map((thread) => followPosition(thread, version, moves)));
+      const moves = await FileMovesBetweenDiffs.read(repository, before, after, group.map(threadPaths));
+      positions.push(...group.map((thread) => followThreadToNewDiff(thread, version, moves)));
     }
     return { positions, suggestions: await this.rereadSuggestions(repository, id, after.head, positions) };
   }
@@ -228,7 +232,7 @@ function threadPaths({ old_path: oldPath, new_path: newPath }: ActiveThread) {
 /** Names the commits of a version in a thread whose diff stays the same. */
 function keepPositionInVersion(version: DiffShas): (thread: ActiveThread) => FollowedPosition {
   return ({ thread_id: threadId, shown, line_code: lineCode, old_path: oldPath, new_path: newPath }) => ({
-    ...{ threadId, shown: movedPosition(shown, version), change: null, lineCode, oldPath, newPath },
+    ...{ threadId, shown: movePositionToDiff(shown, version), change: null, lineCode, oldPath, newPath },
   });
 }
 

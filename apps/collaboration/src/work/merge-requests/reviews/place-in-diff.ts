@@ -4,24 +4,24 @@ import { Refused } from '@rookery/kernel';
 import type { RequestedLine, RequestedPosition } from '../../../talk/notes/positions/code-reviews';
 import type { NewPosition } from '../../../talk/notes/positions/position-rows';
 import { readLines } from '../suggestions/line-content';
-import { countersAt, lineCode, lineOnSide } from './diff-lines';
+import { computeLineCodeCounters, composeDiffLineCode, toDiffLine } from './diff-lines';
 import type { DiffLine } from './diff-lines';
 import { toShownPosition } from './shown-position';
 import type { DiffShas } from './shown-position';
 
 /** Checks a place against the diff of its commits. Errors: Refused. */
-export async function requirePlace(
+export async function requireDiffPosition(
   repository: Repository,
   position: RequestedPosition,
   commitId: ObjectId | null,
 ): Promise<NewPosition> {
   const { baseSha, startSha, headSha } = position;
   for (const sha of [baseSha, startSha, headSha]) if (!(await isCommit(repository, sha))) throw incompletePosition();
-  return checkPlace(await findPlace(repository, position, commitId));
+  return requireFoundPosition(await findDiffPosition(repository, position, commitId));
 }
 
 /** Returns a place that was found. Errors: Refused if it was not. */
-export function checkPlace(place: NewPosition | null): NewPosition {
+export function requireFoundPosition(place: NewPosition | null): NewPosition {
   if (place === null) throw invalidLine();
   return place;
 }
@@ -30,7 +30,7 @@ export function checkPlace(place: NewPosition | null): NewPosition {
  * Finds a place in the diff of its commits, which exist. Returns null if the diff has no such file or line; the base
  * may be the empty tree.
  */
-export async function findPlace(
+export async function findDiffPosition(
   repository: Repository,
   position: RequestedPosition,
   commitId: ObjectId | null,
@@ -50,7 +50,7 @@ export interface OneSidedLine {
 }
 
 /** Finds the place of a line in the diff of commits, which exist. Returns null if the diff has no such file or line. */
-export async function findLinePlace(
+export async function findDiffLinePosition(
   repository: Repository,
   shas: DiffShas,
   { path, side, line, start_line: startLine }: OneSidedLine,
@@ -62,15 +62,15 @@ export async function findLinePlace(
   const { oldPath, newPath } = file.change;
   const sent = { ...whole, oldPath, newPath };
   if (line === null) return placeThreadInFile(repository, file, sent, null);
-  const [end, start] = [line, startLine].map((one) => (one === null ? null : lineOnSide(file.hunks, side, one)));
+  const [end, start] = [line, startLine].map((one) => (one === null ? null : toDiffLine(file.hunks, side, one)));
   const lineRange = start && end ? { start: toRangeLine(file, start), end: toRangeLine(file, end) } : null;
   return placeThreadInFile(repository, file, { ...sent, ...end, type: 'text', lineRange }, null);
 }
 
 function toRangeLine({ hunks, change }: FileHunks, line: DiffLine): RequestedLine {
-  const counters = countersAt(hunks, line);
+  const counters = computeLineCodeCounters(hunks, line);
   return {
-    line_code: counters && lineCode(change.newPath, counters),
+    line_code: counters && composeDiffLineCode(change.newPath, counters),
     type: line.oldLine === null ? 'new' : line.newLine === null ? 'old' : null,
     ...{ old_line: line.oldLine, new_line: line.newLine },
   };
@@ -86,9 +86,9 @@ async function placeThreadInFile(
   const shown = toShownPosition(position);
   const common = { shown, original: shown, commitId, oldPath, newPath, isActive: true };
   if (position.type !== 'text') return { ...common, lineCode: null };
-  const counters = countersAt(file.hunks, position);
+  const counters = computeLineCodeCounters(file.hunks, position);
   if (counters === null || !(await isLineInFile(repository, position, newPath))) return null;
-  return { ...common, lineCode: lineCode(newPath, counters) };
+  return { ...common, lineCode: composeDiffLineCode(newPath, counters) };
 }
 
 async function isCommit(repository: Repository, sha: string): Promise<boolean> {

@@ -18,7 +18,7 @@ interface ThreadPaths {
  * How the files of threads changed between two diffs. Files whose sides did not change cost nothing. Bounds: three lists
  * of changed files and three diffs without context for all threads together. Errors: GitError.
  */
-export class ReadMoves {
+export class FileMovesBetweenDiffs {
   private constructor(
     private readonly heads: MovesByPath,
     private readonly bases: MovesByPath,
@@ -30,7 +30,7 @@ export class ReadMoves {
     before: DiffPair,
     after: DiffPair,
     threads: readonly ThreadPaths[],
-  ): Promise<ReadMoves> {
+  ): Promise<FileMovesBetweenDiffs> {
     const heads = await readMovesOfSide(
       repository,
       before.head,
@@ -47,7 +47,7 @@ export class ReadMoves {
     const oldPaths = new Set(threads.map((one) => findMoveOrUnchanged(bases, one.oldPath).path));
     const isWanted = (change: FileChange): boolean => newPaths.has(change.newPath) || oldPaths.has(change.oldPath);
     const files = await readWantedHunks(repository, after.base, after.head, isWanted);
-    return new ReadMoves(
+    return new FileMovesBetweenDiffs(
       heads,
       bases,
       files.map(({ change, hunks }) => ({ oldPath: change.oldPath, newPath: change.newPath, hunks })),

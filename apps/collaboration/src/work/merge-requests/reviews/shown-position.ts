@@ -21,7 +21,7 @@ export function toShownPosition(sent: RequestedPosition): PositionFields {
 }
 
 /** Moves a position to other commits; `place` has the paths and lines that changed. */
-export function movedPosition(
+export function movePositionToDiff(
   position: PositionFields,
   { baseSha, startSha, headSha }: DiffShas,
   place: Partial<PositionFields> = {},

@@ -88,7 +88,7 @@ function toReplacementSpans(path: string, lines: FileLines, rows: readonly Sugge
 }
 
 /** Content of a file with its lines replaced. */
-export function replacedContent({ lines, spans }: FileReplacement): Buffer {
+export function applyFileReplacement({ lines, spans }: FileReplacement): Buffer {
   const parts: Buffer[] = [];
   let next = 1;
   for (const { from, to, text } of spans) {

@@ -8,15 +8,15 @@ import type {
   RefUpdateEffect,
   SettledUpdates,
 } from '../../../code/repositories/ref-updates/ref-update-effects';
-import { announceAllResolved } from '../../../talk/notes/discussions/all-resolved';
-import { markApplied, resolveThreads } from '../../../talk/notes/positions/followed-rows';
-import { forgetIntents, findIntended } from '../../../talk/notes/positions/suggestion-intents';
+import { announceAllThreadsResolved } from '../../../talk/notes/discussions/all-resolved';
+import { markSuggestionsApplied, resolveThreads } from '../../../talk/notes/positions/followed-rows';
+import { deleteSuggestionIntents, findIntendedSuggestions } from '../../../talk/notes/positions/suggestion-intents';
 import type { IntendedSuggestion } from '../../../talk/notes/positions/suggestion-intents';
 import { mergeRequestKind } from '../merge-request.kind';
 
 /** Marks suggestions as applied when their commit is on its branch, and resolves their threads. */
 @Injectable()
-export class AppliedSuggestions implements RefUpdateEffect {
+export class AppliedSuggestionsEffect implements RefUpdateEffect {
   constructor(
     effects: RefUpdateEffects,
     private readonly database: Database,
@@ -25,7 +25,7 @@ export class AppliedSuggestions implements RefUpdateEffect {
   }
 
   async prepare({ updates, userId }: SettledUpdates): Promise<PreparedEffect | null> {
-    const intended = await findIntended(
+    const intended = await findIntendedSuggestions(
       this.database,
       updates.map(({ newId }) => newId),
     );
@@ -41,9 +41,9 @@ export class AppliedSuggestions implements RefUpdateEffect {
     await lockNoteables(tx, mergeRequestKind, requests);
     for (const commit of new Set(intended.map((one) => one.commit_id))) {
       const ids = intended.filter((one) => one.commit_id === commit).map((one) => one.suggestion_id);
-      await markApplied(tx, ids, commit);
+      await markSuggestionsApplied(tx, ids, commit);
     }
-    await forgetIntents(
+    await deleteSuggestionIntents(
       tx,
       intended.map((one) => one.suggestion_id),
     );
@@ -62,6 +62,6 @@ export class AppliedSuggestions implements RefUpdateEffect {
     const threads = [...new Set(own.map((one) => one.thread_id))];
     const on = { noteable: id, type: mergeRequestKind.type };
     const resolved = await resolveThreads(tx, on, threads, userId);
-    await announceAllResolved(tx, { kind: mergeRequestKind, id, resolved }, { userId });
+    await announceAllThreadsResolved(tx, { kind: mergeRequestKind, id, resolved }, { userId });
   }
 }

@@ -6,15 +6,15 @@ import type { Identity, ObjectId, RefUpdate, Repository } from '@rookery/git';
 import { Forbidden, NotFound, Refused, Unavailable } from '@rookery/kernel';
 import type { SignedInViewer } from '@rookery/kernel';
 import { Database } from '@rookery/persistence';
-import { createReader, canReadFeature } from '../../../base/noteables/reader';
+import { createNoteableReader, canReadFeature } from '../../../base/noteables/reader';
 import { RefChanges } from '../../../code/repositories/ref-updates/ref-changes';
-import { intendSuggestions } from '../../../talk/notes/positions/suggestion-intents';
+import { recordSuggestionIntents } from '../../../talk/notes/positions/suggestion-intents';
 import { MergePermissions } from '../merging/merge-permissions';
 import { branchRef } from '../versions/measure-version';
-import { FILE_CHANGED, replacedContent, computeReplacements } from './applicability';
+import { FILE_CHANGED, applyFileReplacement, computeReplacements } from './applicability';
 import type { FileReplacement } from './applicability';
 import { SuggestionAuthors } from './suggestion-authors';
-import { suggestionMessage } from './suggestion-message';
+import { renderSuggestionCommitMessage } from './suggestion-message';
 import { suggestionRows, suggestionsJson } from './suggestion-rows';
 import type { SuggestionRow } from './suggestion-rows';
 
@@ -76,7 +76,7 @@ export class ApplySuggestionsService {
     const projects = new Map<number, ProjectScope>();
     for (const id of new Set(rows.map((row) => row.project_id))) {
       const project = await this.directory.findProject(id, viewer);
-      if (!project || !canReadFeature('merge_requests', project, createReader(viewer, project)))
+      if (!project || !canReadFeature('merge_requests', project, createNoteableReader(viewer, project)))
         throw suggestionNotFound(request);
       projects.set(id, project);
     }
@@ -119,12 +119,12 @@ export class ApplySuggestionsService {
     const tip = await readRef(view, ref);
     const files = await computeReplacements(view, tip, rows);
     const { author, committer, user, coAuthors } = await this.authors.findPeople(viewer, rows);
-    const message = suggestionMessage([request.message, project.mergeSettings.suggestion_commit_message], {
+    const message = renderSuggestionCommitMessage([request.message, project.mergeSettings.suggestion_commit_message], {
       ...{ branchName: rows[0]!.source_branch, paths: files.map(({ path }) => path), user, coAuthors },
       ...{ projectName: project.name, projectPath: project.path, suggestionsCount: rows.length },
     });
     const newId = await writeReplacingCommit(view, tip!, files, { message, author, committer });
-    await intendSuggestions(this.database, newId, request.ids);
+    await recordSuggestionIntents(this.database, newId, request.ids);
     return { ref, oldId: tip!, newId };
   }
 }
@@ -137,7 +137,7 @@ async function writeReplacingCommit(
   commit: { readonly message: string; readonly author: Identity; readonly committer: Identity },
 ): Promise<ObjectId> {
   const [base] = await readCommits(view, [parent]);
-  const blobs = await writeBlobs(view, files.map(replacedContent), MAX_CONTENT_BYTES);
+  const blobs = await writeBlobs(view, files.map(applyFileReplacement), MAX_CONTENT_BYTES);
   const editor = await TreeEditor.openTree(view, base!.tree);
   for (const [index, { path }] of files.entries()) {
     const entry = await editor.findEntry(path);

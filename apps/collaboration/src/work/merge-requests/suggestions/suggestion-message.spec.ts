@@ -1,4 +1,4 @@
-import { suggestionMessage } from './suggestion-message';
+import { renderSuggestionCommitMessage } from './suggestion-message';
 import type { MessageFacts } from './suggestion-message';
 
 const FACTS: MessageFacts = {
@@ -29,12 +29,12 @@ test.each([
   ['%{username}%{username}', 'wrenwren'],
   ['Text\r\n\n \n', 'Text'],
 ])('%j becomes %j', (template, expected) => {
-  expect(suggestionMessage([template], FACTS)).toBe(expected);
+  expect(renderSuggestionCommitMessage([template], FACTS)).toBe(expected);
 });
 
 test('values are not expanded again', () => {
   const user = { name: '%{username}', username: '$&' };
-  expect(suggestionMessage(['%{user_full_name} %{username}'], { ...FACTS, user })).toBe('%{username} $&');
+  expect(renderSuggestionCommitMessage(['%{user_full_name} %{username}'], { ...FACTS, user })).toBe('%{username} $&');
 });
 
 test.each<[string, (string | null | undefined)[], string]>([
@@ -43,9 +43,9 @@ test.each<[string, (string | null | undefined)[], string]>([
   ['the message of the project for none', [null, 'Of the project'], 'Of the project'],
   ['the default', [undefined, ' '], `Apply 3 suggestion(s) to 2 file(s)\n\n${CO_AUTHORS}`],
 ])('%s is used', (_, templates, expected) => {
-  expect(suggestionMessage(templates, FACTS)).toBe(expected);
+  expect(renderSuggestionCommitMessage(templates, FACTS)).toBe(expected);
 });
 
 test('the default of a user who applies own suggestions has one line', () => {
-  expect(suggestionMessage([], { ...FACTS, coAuthors: [] })).toBe('Apply 3 suggestion(s) to 2 file(s)');
+  expect(renderSuggestionCommitMessage([], { ...FACTS, coAuthors: [] })).toBe('Apply 3 suggestion(s) to 2 file(s)');
 });

@@ -16,7 +16,10 @@ const DEFAULT_TEMPLATE = 'Apply %{suggestions_count} suggestion(s) to %{files_co
  * Returns the message of a commit that applies suggestions, from the first template that is not blank. Unknown
  * placeholders stay. Blank lines at the end are removed. Source: reference repositories 8.13.
  */
-export function suggestionMessage(templates: readonly (string | null | undefined)[], facts: MessageFacts): string {
+export function renderSuggestionCommitMessage(
+  templates: readonly (string | null | undefined)[],
+  facts: MessageFacts,
+): string {
   const template = templates.find((one) => (one ?? '').trim() !== '') ?? DEFAULT_TEMPLATE;
   const values = new Map<string, string>([
     ['branch_name', facts.branchName],

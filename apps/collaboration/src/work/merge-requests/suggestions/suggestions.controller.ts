@@ -1,5 +1,5 @@
 import { Controller } from '@nestjs/common';
-import { all, Endpoint, JsonText, one, signedIn } from '@rookery/api-v4';
+import { unpagedList, Endpoint, JsonText, one, signedIn } from '@rookery/api-v4';
 import type { Call } from '@rookery/api-v4';
 import type { SignedInViewer } from '@rookery/kernel';
 import { suggestionShape } from '../../../talk/notes/positions/suggestion.shape';
@@ -25,7 +25,7 @@ export class SuggestionsController {
     may: signedIn(),
     takesNoKey: true,
     params: ApplySuggestions,
-    answers: all(suggestion),
+    answers: unpagedList(suggestion),
     fails: [404],
   })
   async applyAll({ params, viewer }: ApplyCall<ApplySuggestions>): Promise<JsonText> {

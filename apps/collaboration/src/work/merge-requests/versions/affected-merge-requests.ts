@@ -86,7 +86,7 @@ export const dropOldAttempts = statement<{ ids: readonly number[] }, never>(
 const BRANCHES = 'refs/heads/';
 
 /** Updates of branches by their short name. */
-export function branchUpdates(updates: readonly RefUpdate[]): ReadonlyMap<string, RefUpdate> {
+export function mapBranchUpdatesByName(updates: readonly RefUpdate[]): ReadonlyMap<string, RefUpdate> {
   const ofBranches = updates.filter(({ ref }) => ref.startsWith(BRANCHES));
   return new Map(ofBranches.map((update) => [update.ref.slice(BRANCHES.length), update]));
 }

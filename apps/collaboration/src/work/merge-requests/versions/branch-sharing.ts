@@ -16,7 +16,7 @@ const descends = statement<{ sourceId: number; targetId: number }, { readonly fo
 
 /** Source branches of forks that merge requests share with developers of the target. Source: reference repositories 8.18. */
 @Injectable()
-export class BranchSharing {
+export class SourceBranchSharingPolicy {
   constructor(
     private readonly sources: SourceBranches,
     private readonly protections: RefProtections,

@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import type { ProjectScope } from '@rookery/api-v4';
-import { isShortRefName } from '@rookery/git';
+import { isValidBranchOrTagName } from '@rookery/git';
 import type { Repository } from '@rookery/git';
 import { Invalid, Unprocessable } from '@rookery/kernel';
 import type { SignedInViewer, Viewer } from '@rookery/kernel';
@@ -9,8 +9,8 @@ import { ProjectRepositories } from '../../../code/repositories/project-reposito
 import type { MergeRequestUpdate } from '../merge-request-change';
 import type { MergeRequest } from '../merge-request.entity';
 import type { NewMergeRequest } from '../new-merge-request';
-import { BranchSharing } from './branch-sharing';
-import { measureVersion } from './measure-version';
+import { SourceBranchSharingPolicy } from './branch-sharing';
+import { measureDiffVersion } from './measure-version';
 import type { BranchTips, MeasuredVersion } from './measure-version';
 import { SourceBranches } from './source-branches';
 
@@ -46,7 +46,7 @@ export class MergeRequestBranches {
     private readonly repositories: ProjectRepositories,
     private readonly database: Database,
     private readonly sources: SourceBranches,
-    private readonly sharing: BranchSharing,
+    private readonly sharing: SourceBranchSharingPolicy,
   ) {}
 
   /** Runs a step with the repository of a project. Errors: Unavailable, TooLarge; those of the step. */
@@ -68,7 +68,7 @@ export class MergeRequestBranches {
     const { source, target } = await this.sources.readTips(repository, { ...pair, projectId: project.id }, { copies });
     if (source === null) throw new Invalid({ source_branch: ['does not exist'] });
     if (target === null) throw new Invalid({ target_branch: ['does not exist'] });
-    return measureVersion(repository, { source, target });
+    return measureDiffVersion(repository, { source, target });
   }
 
   /**
@@ -96,7 +96,7 @@ export class MergeRequestBranches {
         { ...pair, projectId: project.id },
         { copies },
       );
-      return source === null || target === null ? null : measureVersion(repository, { source, target });
+      return source === null || target === null ? null : measureDiffVersion(repository, { source, target });
     });
     return { ...pair, before, isRetargeted, version };
   }
@@ -136,8 +136,8 @@ function assertValidBranchPair(
   { id }: Pick<ProjectScope, 'id'>,
   { sourceProjectId, sourceBranch, targetBranch }: BranchPair,
 ): void {
-  if (!isShortRefName(sourceBranch)) throw new Invalid({ source_branch: ['is invalid'] });
-  if (!isShortRefName(targetBranch)) throw new Invalid({ target_branch: ['is invalid'] });
+  if (!isValidBranchOrTagName(sourceBranch)) throw new Invalid({ source_branch: ['is invalid'] });
+  if (!isValidBranchOrTagName(targetBranch)) throw new Invalid({ target_branch: ['is invalid'] });
   if (sourceProjectId === id && sourceBranch === targetBranch)
     throw new Unprocessable(["You can't use same project/branch for source and target"]);
 }

@@ -1,6 +1,6 @@
-import { countCommits, GitError, listChanges, mergeBase, readPatchId, readRefs } from '@rookery/git';
+import { countCommits, GitError, listChangesWithLineCounts, mergeBase, readPatchId, readRefs } from '@rookery/git';
 import type { ObjectId, Repository } from '@rookery/git';
-import { readReferringCommits } from '../../../code/commits/referring-commits';
+import { readCommitsWithReferences } from '../../../code/commits/referring-commits';
 
 /** Commits and numbers of a version of a merge request. Source: reference repositories 8.5. */
 export interface MeasuredVersion {
@@ -48,7 +48,7 @@ export async function readTips(
  * Measures what merging one commit into another would bring: merge base, changed files, patch id and commits.
  * Bounds: messages of the 500 newest commits; counts stop at 10,000 commits; a diff that is too large for git counts as 1001 files.
  */
-export async function measureVersion(
+export async function measureDiffVersion(
   repository: Repository,
   { source, target }: { readonly source: ObjectId; readonly target: ObjectId },
 ): Promise<MeasuredVersion> {
@@ -56,11 +56,13 @@ export async function measureVersion(
   const commitsCount = await countCommits(repository, { from: [source], notFrom: [target], max: MAX_COMMITS });
   const diff = { oldId: baseSha, newId: source };
   const files =
-    commitsCount === 0 ? 0 : await nullIfTooLarge(listChanges(repository, diff).then(({ length }) => length));
+    commitsCount === 0
+      ? 0
+      : await nullIfTooLarge(listChangesWithLineCounts(repository, diff).then(({ length }) => length));
   const state = commitsCount === 0 ? 'empty' : files === null ? 'overflow' : 'collected';
   const referring = { from: source, notFrom: [target], max: MAX_MESSAGES };
   const [commits, patchId] = await Promise.all([
-    commitsCount === 0 ? [] : readReferringCommits(repository, referring),
+    commitsCount === 0 ? [] : readCommitsWithReferences(repository, referring),
     files === 0 || files === null ? null : nullIfTooLarge(readPatchId(repository, diff)),
   ]);
   return {

@@ -10,13 +10,13 @@ import type {
   SettledUpdates,
 } from '../../../code/repositories/ref-updates/ref-update-effects';
 import { findMergeAttempt } from '../merge-request.entity';
-import { ClosedByPush } from '../merging/closed-by-push';
+import { MergeRequestClosingService } from '../merging/closed-by-push';
 import type { PushActor } from '../merging/closed-by-push';
 import { DiffThreadFollower } from '../reviews/followed-threads';
 import type { FollowedThreads } from '../reviews/followed-threads';
 import {
   affectedBy,
-  branchUpdates,
+  mapBranchUpdatesByName,
   dropOldAttempts,
   isDeletion,
   lockAffected,
@@ -24,7 +24,7 @@ import {
   uncheck,
 } from './affected-merge-requests';
 import type { AffectedRow } from './affected-merge-requests';
-import { branchRef, measureVersion } from './measure-version';
+import { branchRef, measureDiffVersion } from './measure-version';
 import type { MeasuredVersion } from './measure-version';
 import { MergeRequestVersions } from './merge-request-versions';
 import { readNewCommits } from './push-note';
@@ -65,19 +65,19 @@ interface PlannedConsequence {
  * checks that are to be repeated. They are written with the settlement of the push. Source: reference repositories 8.5.
  */
 @Injectable()
-export class MergeRequestPushes implements RefUpdateEffect {
+export class MergeRequestPushEffect implements RefUpdateEffect {
   constructor(
     effects: RefUpdateEffects,
     private readonly database: Database,
     private readonly versions: MergeRequestVersions,
-    private readonly closing: ClosedByPush,
+    private readonly closing: MergeRequestClosingService,
     private readonly follower: DiffThreadFollower,
   ) {
     effects.declare(this);
   }
 
   async prepare(settled: SettledUpdates): Promise<PreparedEffect | null> {
-    const moved = branchUpdates(settled.updates);
+    const moved = mapBranchUpdatesByName(settled.updates);
     if (moved.size === 0) return null;
     const rows = await this.database.run(affectedBy, { project: settled.projectId, branches: [...moved.keys()] });
     if (rows.length === 0) return null;
@@ -147,7 +147,7 @@ export class MergeRequestPushes implements RefUpdateEffect {
     if (!isOwn) await fetchCommit(repository, settled.repository, newId);
     const target = await readRef(repository, branchRef(row.target_branch));
     if (target === null) return [];
-    const version = await measureVersion(repository, { source: newId, target });
+    const version = await measureDiffVersion(repository, { source: newId, target });
     const before = row.head_sha ?? oldId;
     const commits = await readNewCommits(repository, { oldId: before, newId, target });
     const moved = { ref, oldId: before, newId };
@@ -238,6 +238,6 @@ async function planTargetPush(
   if (row.head_sha === null || !push.mayMove(row.iid)) return [];
   const base = await mergeBase(repository, [update.newId, row.head_sha]);
   if (base === row.base_sha && !push.isForced) return [];
-  const version = await measureVersion(repository, { source: row.head_sha, target: update.newId });
+  const version = await measureDiffVersion(repository, { source: row.head_sha, target: update.newId });
   return [{ row, repository, ref: update.ref, consequence: { kind: 'retraced', version } }];
 }

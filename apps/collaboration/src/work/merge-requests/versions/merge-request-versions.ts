@@ -5,9 +5,9 @@ import { statement, Work } from '@rookery/persistence';
 import type { Tx } from '@rookery/persistence';
 import { LOGGER } from '@rookery/platform';
 import type { Logger } from '@rookery/platform';
-import { keepAround, setHiddenRefs } from '../../../code/repositories/hidden-refs';
+import { toKeepAroundRef, setHiddenRefs } from '../../../code/repositories/hidden-refs';
 import { resetApprovals } from '../approvals/reset-approvals';
-import { MergeRequestRecords } from '../closing/merge-request-records';
+import { MergeRequestRecorder } from '../closing/merge-request-records';
 import { MergeRequest } from '../merge-request.entity';
 import { versionColumns } from '../merge-request-change';
 import { systemNotes, writeSystemNotes } from '../../../talk/notes/system-notes';
@@ -15,9 +15,9 @@ import { mergeRequestKind } from '../merge-request.kind';
 import { MERGE_REQUEST_SHOWN_AS } from '../merge-request.shape';
 import { DiffThreadFollower } from '../reviews/followed-threads';
 import type { AffectedRow } from './affected-merge-requests';
-import { measureVersion } from './measure-version';
+import { measureDiffVersion } from './measure-version';
 import type { MeasuredVersion } from './measure-version';
-import { pushNote } from './push-note';
+import { renderPushSystemNote } from './push-note';
 import type { NewCommits } from './push-note';
 import { SourceBranches } from './source-branches';
 
@@ -74,7 +74,7 @@ export interface SourcePush {
 @Injectable()
 export class MergeRequestVersions {
   constructor(
-    private readonly records: MergeRequestRecords,
+    private readonly records: MergeRequestRecorder,
     private readonly work: Work,
     private readonly follower: DiffThreadFollower,
     readonly sources: SourceBranches,
@@ -100,7 +100,14 @@ export class MergeRequestVersions {
     const { base_sha: oldBase } = row;
     const home = place?.full_path.slice(0, place.full_path.lastIndexOf('/'));
     const targetBranch = row.source_project_id === projectId ? row.target_branch : `${home}:${row.target_branch}`;
-    const note = pushNote(commits, { path, versionId, oldId: push.update.oldId, oldBase, version, targetBranch });
+    const note = renderPushSystemNote(commits, {
+      path,
+      versionId,
+      oldId: push.update.oldId,
+      oldBase,
+      version,
+      targetBranch,
+    });
     const bodies = aborted ? [note, systemNotes.autoMergeAborted('source branch was updated')] : [note];
     await writeSystemNotes(tx, mergeRequestKind, { noteableId: id, projectId, actorId: by.actorId, bodies, at: by.at });
     const facts = { id, iid: row.iid, projectId, authorId: row.author_id, createdAt: row.created_at };
@@ -135,7 +142,7 @@ export class MergeRequestVersions {
       targetBranch: row.target_branch,
     });
     if (source === null || target === null || source === row.head_sha) return;
-    const version = await measureVersion(repository, { source, target });
+    const version = await measureDiffVersion(repository, { source, target });
     await this.work.run(async (tx) => {
       const current = await tx.run(lockVersionedRow, { id, head: row.head_sha });
       if (current.length === 0) return;
@@ -159,20 +166,20 @@ export class MergeRequestVersions {
 
   private async publishHeadRefs(repository: Repository, row: VersionedRow): Promise<void> {
     const { id, iid, head_sha: head, start_sha: start } = row;
-    const kept = [head, start].flatMap((sha) => (sha === null ? [] : [keepAround(sha)]));
+    const kept = [head, start].flatMap((sha) => (sha === null ? [] : [toKeepAroundRef(sha)]));
     const distinct = kept.filter(({ ref }, index) => kept.findIndex((other) => other.ref === ref) === index);
-    await setHiddenRefs(repository, [{ ref: headRef(iid), id: head }, ...distinct]);
+    await setHiddenRefs(repository, [{ ref: mergeRequestHeadRef(iid), id: head }, ...distinct]);
     await this.work.run((tx) => tx.run(markHeadPublished, { id, head }));
   }
 }
 
 /** Ref that names the head of a merge request. Clients can fetch it. */
-export function headRef(iid: number): string {
+export function mergeRequestHeadRef(iid: number): string {
   return `refs/merge-requests/${iid}/head`;
 }
 
 /** Ref that names a trial merge. Clients can fetch it. */
-export function mergeRef(iid: number): string {
+export function mergeRequestMergeRef(iid: number): string {
   return `refs/merge-requests/${iid}/merge`;
 }
 

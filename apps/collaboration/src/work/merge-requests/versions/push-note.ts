@@ -37,7 +37,7 @@ export async function readNewCommits(
  * Text of the system note about a push to the source branch. `path` is the web path of the merge request, with a slash
  * in front. Source: reference repositories 8.5.
  */
-export function pushNote(
+export function renderPushSystemNote(
   { own, lines, fromTarget }: NewCommits,
   o: {
     readonly path: string;

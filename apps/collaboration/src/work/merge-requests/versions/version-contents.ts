@@ -6,7 +6,7 @@ import type { Commit, ObjectId, Repository } from '@rookery/git';
 import { COUNT_LIMIT, NotFound, offsetOf, TooLarge } from '@rookery/kernel';
 import type { Page, PageRequest, Viewer } from '@rookery/kernel';
 import { Database, ListQuery, statement } from '@rookery/persistence';
-import { readerOfNamed } from '../../../base/noteables/reader';
+import { requireNoteableReader } from '../../../base/noteables/reader';
 import { DIFF_LIMITS } from '../../../code/commits/diffs/diff-limits';
 import { readDiff, readDiffPage } from '../../../code/commits/diffs/read-diffs';
 import type { Diff, DiffSides, FileDiff } from '../../../code/commits/diffs/read-diffs';
@@ -70,7 +70,7 @@ const MAX_COMMITS = 10_000;
 
 /** Reads commits and diffs of merge requests from git. Source: reference repositories 8.5, 8.8. */
 @Injectable()
-export class VersionContentsQueries {
+export class MergeRequestVersionContentsQueries {
   constructor(
     private readonly database: Database,
     private readonly repositories: ProjectRepositories,
@@ -160,7 +160,7 @@ export class VersionContentsQueries {
   }
 
   private async findLatestVersion(viewer: Viewer, project: ProjectScope, iid: number): Promise<LatestVersionRow> {
-    readerOfNamed(viewer, { kind: mergeRequestKind, parent: project });
+    requireNoteableReader(viewer, { kind: mergeRequestKind, parent: project });
     const [row] = await this.database.run(latestOf, { project: project.id, iid });
     if (!row) throw new NotFound();
     return row;

@@ -1,5 +1,5 @@
 import { Controller } from '@nestjs/common';
-import { anyone, Endpoint, Flag, Int, JsonText, one, page, project, signedIn, streamed } from '@rookery/api-v4';
+import { anyone, Endpoint, Flag, Int, JsonText, one, page, project, signedIn, streamedFile } from '@rookery/api-v4';
 import type { Call, FileAnswer, ProjectScope } from '@rookery/api-v4';
 import type { Page, SignedInViewer } from '@rookery/kernel';
 import { commitPresenter } from '../../../code/commits/commit.presenter';
@@ -8,7 +8,7 @@ import { diffPresenter } from '../../../code/commits/diffs/diff.presenter';
 import type { FileDiff } from '../../../code/commits/diffs/read-diffs';
 import { MergeRequestAnswers } from '../merge-request-answers';
 import { IdentifyMergeRequest } from '../merge-requests.dto';
-import { VersionContentsQueries } from './version-contents';
+import { MergeRequestVersionContentsQueries } from './version-contents';
 import type { VersionContents } from './version-contents';
 import { changesPresenter, versionContentsPresenter, versionPresenter } from './version.presenter';
 
@@ -31,7 +31,7 @@ const readsSignedIn = { within: project('id', 'copy'), may: signedIn() } as cons
 @Controller('projects/:id/merge_requests/:merge_request_iid')
 export class MergeRequestVersionsController {
   constructor(
-    private readonly contents: VersionContentsQueries,
+    private readonly contents: MergeRequestVersionContentsQueries,
     private readonly answers: MergeRequestAnswers,
   ) {}
 
@@ -80,7 +80,7 @@ export class MergeRequestVersionsController {
     about: 'Downloads the diff of a merge request as text, up to 50 MiB.',
     source: SOURCE,
     params: IdentifyMergeRequest,
-    answers: streamed('text/plain'),
+    answers: streamedFile('text/plain'),
   })
   async rawDiffs({ params, viewer, within }: ReadCall<IdentifyMergeRequest>): Promise<FileAnswer> {
     const stream = await this.contents.rawDiff(viewer, within, params.merge_request_iid);

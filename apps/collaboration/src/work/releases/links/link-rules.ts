@@ -19,7 +19,7 @@ const PATH_PART = /^[-.\w]+$/;
 const LAST_CHARACTER = /[\da-zA-Z]$/;
 
 /** Checks a link. Returns the problems as sentences, such as `Name can't be blank`. */
-export function linkSentences({ name, url, filepath }: CheckedLink): string[] {
+export function describeReleaseLinkProblems({ name, url, filepath }: CheckedLink): string[] {
   const blank = Object.entries({ Url: url, Name: name }).filter(([, value]) => value.trim() === '');
   const lengths = {
     Name: lengthProblems(name, LONGEST.Name),
@@ -35,7 +35,7 @@ export function linkSentences({ name, url, filepath }: CheckedLink): string[] {
 }
 
 /** Returns the values that several links of one release share, as one sentence for each field. */
-export function duplicateSentences(links: readonly CheckedLink[]): string[] {
+export function describeDuplicateReleaseLinks(links: readonly CheckedLink[]): string[] {
   return (['name', 'url', 'filepath'] as const).flatMap((field) => {
     const values = links.map((link) => link[field]).filter((value) => value !== null);
     const repeated = [...new Set(values.filter((value, index) => values.indexOf(value) !== index))];

@@ -1,7 +1,7 @@
-import { assertAllUsed, InvalidSentences } from '@rookery/kernel';
+import { assertAllUsed, InvalidWithSentences } from '@rookery/kernel';
 import { Check, Column, Entity, ForeignKey, PrimaryGeneratedColumn, Unique } from 'typeorm';
 import { Release } from '../release.entity';
-import { linkSentences } from './link-rules';
+import { describeReleaseLinkProblems } from './link-rules';
 
 export const LINK_TYPES = ['other', 'runbook', 'image', 'package'] as const;
 export type LinkType = (typeof LINK_TYPES)[number];
@@ -39,7 +39,7 @@ export class ReleaseLink {
   @Column({ type: 'timestamptz', precision: 3, default: () => 'now()' }) createdAt: Date;
   @Column({ type: 'timestamptz', precision: 3, default: () => 'now()' }) updatedAt: Date;
 
-  /** Errors: InvalidSentences. */
+  /** Errors: InvalidWithSentences. */
   static create(input: ReleaseLinkInput, now: Date): ReleaseLink {
     const link = new ReleaseLink();
     Object.assign(link, { name: '', url: '', filepath: null, linkType: 'other', createdAt: now });
@@ -47,7 +47,7 @@ export class ReleaseLink {
     return link;
   }
 
-  /** Errors: InvalidSentences. */
+  /** Errors: InvalidWithSentences. */
   change(input: ReleaseLinkInput, now: Date): void {
     const { name, url, direct_asset_path: path, filepath, link_type: linkType, ...rest } = input;
     assertAllUsed(rest);
@@ -57,7 +57,7 @@ export class ReleaseLink {
     if (wanted !== undefined) this.filepath = wanted === '' ? null : wanted;
     if (linkType !== undefined) this.linkType = linkType;
     this.updatedAt = now;
-    const sentences = linkSentences(this);
-    if (sentences.length > 0) throw new InvalidSentences(sentences);
+    const sentences = describeReleaseLinkProblems(this);
+    if (sentences.length > 0) throw new InvalidWithSentences(sentences);
   }
 }

@@ -1,10 +1,10 @@
 import { Injectable } from '@nestjs/common';
-import { InvalidSentences, NotFound } from '@rookery/kernel';
+import { InvalidWithSentences, NotFound } from '@rookery/kernel';
 import { defineCollection, Database, statement, Work } from '@rookery/persistence';
 import type { Collection } from '@rookery/persistence';
 import { ReleaseLink } from './release-link.entity';
 
-const alreadyTakenError = (field: string) => () => new InvalidSentences([`${field} has already been taken`]);
+const alreadyTakenError = (field: string) => () => new InvalidWithSentences([`${field} has already been taken`]);
 
 /** Links of releases, the newest first. */
 export const releaseLinks = defineCollection(ReleaseLink, {

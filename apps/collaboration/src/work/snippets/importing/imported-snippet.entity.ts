@@ -1,4 +1,4 @@
-import { attachedTo } from '@rookery/persistence';
+import { declareAttachedTable } from '@rookery/persistence';
 import { Column, Entity, ForeignKey, Index, PrimaryColumn } from 'typeorm';
 import { Snippet } from '../snippet.entity';
 
@@ -15,7 +15,7 @@ export class ImportedSnippet {
   snippetId: number;
 }
 
-export const attachedImportedSnippets = attachedTo({
+export const attachedImportedSnippets = declareAttachedTable({
   table: 'imported_snippets',
   key: 'ctid',
   stays: {

@@ -1,8 +1,8 @@
 import { Controller } from '@nestjs/common';
-import { Internal } from '@rookery/api-v4';
+import { InternalRoute } from '@rookery/api-v4';
 import type { InternalRequest } from '@rookery/api-v4';
 import {
-  hasNul,
+  hasNulCharacter,
   IMPORTED_SNIPPET,
   INTERNAL_CALLERS,
   INTERNAL_PATHS,
@@ -29,20 +29,22 @@ const MAX_ID = 255;
 export class SnippetImportsController {
   constructor(private readonly imports: SnippetImportsService) {}
 
-  @Internal('POST', INTERNAL_PATHS.importSnippet, INTERNAL_CALLERS.importSnippet, { bodyLimit: MAX_SNIPPET_REQUEST })
+  @InternalRoute('POST', INTERNAL_PATHS.importSnippet, INTERNAL_CALLERS.importSnippet, {
+    bodyLimit: MAX_SNIPPET_REQUEST,
+  })
   async write({ body }: InternalRequest): Promise<ImportSnippetAnswer> {
     const request = body as unknown as ImportSnippetRequest;
-    const isWhole = problemsOf(IMPORTED_SNIPPET, body).length === 0 && !hasNul(body);
+    const isWhole = problemsOf(IMPORTED_SNIPPET, body).length === 0 && !hasNulCharacter(body);
     if (!isWhole || request.upstream_id.length > MAX_ID || request.source.length > MAX_ID) {
       throw new InvalidParameters(['snippet is invalid']);
     }
     return { problem: await this.imports.writeSnippet(request) };
   }
 
-  @Internal('POST', INTERNAL_PATHS.importLeftOut, INTERNAL_CALLERS.importLeftOut)
+  @InternalRoute('POST', INTERNAL_PATHS.importLeftOut, INTERNAL_CALLERS.importLeftOut)
   async notify({ body }: InternalRequest): Promise<LeftOutSnippetsAnswer> {
     const request = body as unknown as LeftOutSnippetsRequest;
-    const isWhole = problemsOf(LEFT_OUT_SNIPPETS, body).length === 0 && !hasNul(body);
+    const isWhole = problemsOf(LEFT_OUT_SNIPPETS, body).length === 0 && !hasNulCharacter(body);
     if (!isWhole || !UUID.test(request.import_key) || request.snippets.length > MAX_LEFT_OUT) {
       throw new InvalidParameters(['snippets is invalid']);
     }

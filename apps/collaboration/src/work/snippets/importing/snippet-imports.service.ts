@@ -4,9 +4,9 @@ import { Invalid } from '@rookery/kernel';
 import { statement, Work } from '@rookery/persistence';
 import type { Tx } from '@rookery/persistence';
 import { toUserAgentColumns } from '../../../base/noteables/user-agent-detail';
-import { QueueAccountMails } from '../../../following/notifications/account-mails/queue-account-mails';
-import { filesAfter } from '../snippet-files';
-import { storeFiles } from '../snippet-file-rows';
+import { AccountMailEnqueuer } from '../../../following/notifications/account-mails/queue-account-mails';
+import { applySnippetFileActions } from '../snippet-files';
+import { storeSnippetFiles } from '../snippet-file-rows';
 import { Snippet } from '../snippet.entity';
 
 /** Keeps the author and their rights until the transaction ends: external users have no personal snippets. */
@@ -44,7 +44,7 @@ const GONE = 'The user may not have snippets any more.';
 export class SnippetImportsService {
   constructor(
     private readonly work: Work,
-    private readonly mails: QueueAccountMails,
+    private readonly mails: AccountMailEnqueuer,
   ) {}
 
   /** Writes a snippet unless its author has it from the same upstream one. Returns the reason why it cannot exist, or null. */
@@ -70,7 +70,7 @@ async function importSnippetOnce(tx: Tx, request: ImportSnippetRequest): Promise
   if (!user) return GONE;
   await tx.run(LOCK, { author, source, upstream });
   if ((await tx.run(FIND, { author, source, upstream })).length > 0) return null;
-  const files = filesAfter(
+  const files = applySnippetFileActions(
     [],
     request.files.map(({ path, content }) => ({ action: 'create', file_path: path, content })),
   );
@@ -81,7 +81,7 @@ async function importSnippetOnce(tx: Tx, request: ImportSnippetRequest): Promise
   );
   const times = { createdAt: new Date(request.created_at), updatedAt: new Date(request.updated_at) };
   const { id } = await tx.manager.save(tx.manager.create(Snippet, { ...snippet, ...times }));
-  await storeFiles(tx, id, [], files);
+  await storeSnippetFiles(tx, id, [], files);
   await tx.run(ADD, { author, source, upstream, snippet: id });
   return null;
 }

@@ -4,9 +4,9 @@ import { NotFound } from '@rookery/kernel';
 import type { SignedInViewer } from '@rookery/kernel';
 import { statement, Work } from '@rookery/persistence';
 import type { Tx } from '@rookery/persistence';
-import { INSTALLABLE_STATUSES, toLiterals } from '../../../packages/package-types';
+import { INSTALLABLE_STATUSES, literalListSql } from '../../../packages/package-types';
 import { PackageRemoval } from '../../../packages/removal/package-removal';
-import { Protections } from '../../../protection-rules/protections';
+import { PackageProtections } from '../../../protection-rules/protections';
 import { conanKeyOf } from '../conan-reference';
 import type { ConanReference } from '../conan-reference';
 
@@ -23,7 +23,7 @@ const LOCK = statement<{ project: number; key: string; version: string }, { id: 
   'conan_packages_lock',
   `select id from packages
    where project_id = :project::bigint and package_type = 'conan' and name_key = :key and coalesce(version, '') = :version
-     and status in (${toLiterals(INSTALLABLE_STATUSES)})
+     and status in (${literalListSql(INSTALLABLE_STATUSES)})
    for update`,
 );
 const REMOVE = statement<
@@ -59,7 +59,7 @@ export class ConanRemovals {
   constructor(
     private readonly work: Work,
     private readonly removal: PackageRemoval,
-    private readonly protections: Protections,
+    private readonly protections: PackageProtections,
   ) {}
 
   /** Removes a recipe with all revisions and binary packages. Errors: NotFound; Forbidden for a protected name. */

@@ -87,7 +87,8 @@ export class ConanRevisions {
     const files = await tx.run(FILES, { revision });
     const earlier = files.find(({ file_name }) => file_name === fileName);
     if (earlier?.sha1 === content.sha1) return;
-    if (earlier && files.some(({ file_name }) => file_name === MANIFEST)) refuseChange(target.revision, fileName);
+    if (earlier && files.some(({ file_name }) => file_name === MANIFEST))
+      refuseConanFileChange(target.revision, fileName);
     const { id: file } = await this.publishing.publishFile(tx, { ...named, fileName, content });
     await tx.run(ADD_FILE, { file, revision });
     if (info !== null) await tx.run(SET_INFO, { revision, info });
@@ -102,6 +103,6 @@ async function ensureRevision(tx: Tx, packageId: number, { project, revision }: 
 }
 
 /** Refuses other content for a file of a complete revision. Errors: Conflict, unless version 1 wrote it. */
-export function refuseChange({ recipeRevision }: ConanRevisionName, fileName: string): void {
+export function refuseConanFileChange({ recipeRevision }: ConanRevisionName, fileName: string): void {
   if (recipeRevision !== FIRST_REVISION) throw new Conflict(`${fileName} of a complete revision cannot be changed`);
 }

@@ -5,12 +5,12 @@ import { NotFound, Refused } from '@rookery/kernel';
 import type { SignedInViewer } from '@rookery/kernel';
 import { PackageFiles } from '../../../packages/package-files';
 import type { StoredFile } from '../../../packages/package-files';
-import { UploadGate } from '../../../packages/publishing/upload-gate';
-import { hasTooManyLines, MAX_INFO_BYTES, MAX_INFO_LINES } from '../conan-info';
+import { PackageUploadGate } from '../../../packages/publishing/upload-gate';
+import { hasTooManyConanInfoLines, MAX_INFO_BYTES, MAX_INFO_LINES } from '../conan-info';
 import { INFO, refuseHalfBlank } from '../conan-reference';
 import type { ConanReference } from '../conan-reference';
 import { ConanQueries } from '../conan.queries';
-import { ConanRevisions, refuseChange } from './conan-revisions';
+import { ConanRevisions, refuseConanFileChange } from './conan-revisions';
 import type { ConanTarget } from './conan-revisions';
 
 /** A file that arrives. `declaredSize` is null if unknown; `sha1` in hexadecimal. Units: bytes. */
@@ -27,7 +27,7 @@ const SHA1_OF_NOTHING = 'da39a3ee5e6b4b0d3255bfef95601890afd80709';
 @Injectable()
 export class ConanService {
   constructor(
-    private readonly gate: UploadGate,
+    private readonly gate: PackageUploadGate,
     private readonly files: PackageFiles,
     private readonly conan: ConanQueries,
     private readonly revisions: ConanRevisions,
@@ -80,14 +80,14 @@ export class ConanService {
       throw error;
     });
     const earlier = files.find(({ file_name }) => file_name === fileName);
-    if (earlier && earlier.sha1 !== sha1) refuseChange(revision, fileName);
+    if (earlier && earlier.sha1 !== sha1) refuseConanFileChange(revision, fileName);
   }
 
   /** Errors: Refused for bytes that are no text, and for too many lines. */
   private async readConanInfo(content: StoredFile): Promise<string> {
     const text = decodeUtf8OrNull(await this.files.readFile(content, MAX_INFO_BYTES));
     if (text === null) throw new Refused(`Validation failed: ${INFO} is no text`, { verbatim: true });
-    if (hasTooManyLines(text))
+    if (hasTooManyConanInfoLines(text))
       throw new Refused(`Validation failed: ${INFO} has more than ${MAX_INFO_LINES} lines`, { verbatim: true });
     return text;
   }

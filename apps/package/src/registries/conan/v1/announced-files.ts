@@ -10,7 +10,7 @@ export interface AnnouncedFiles {
  * Reads sizes by the name of the file from a body in JSON. Errors: Refused for another body, or a name that is not
  * `allowed`; those of the body.
  */
-export async function readAnnouncedFiles(
+export async function readAnnouncedConanFiles(
   body: AsyncIterable<Buffer>,
   allowed: readonly string[],
 ): Promise<AnnouncedFiles> {

@@ -1,17 +1,17 @@
 import { Controller } from '@nestjs/common';
-import { empty, Endpoint, streamed, streamedBody } from '@rookery/api-v4';
+import { emptyOk, Endpoint, streamedFile, streamedBody } from '@rookery/api-v4';
 import type { Call, FileAnswer, ProjectScope, StreamedCall } from '@rookery/api-v4';
 import type { SignedInViewer } from '@rookery/kernel';
 import { packageDownload } from '../../../packages/package-download.presenter';
 import { MAX_FILE_BYTES, PackageFiles } from '../../../packages/package-files';
 import { publishesPackages, readsPackages } from '../../../packages/packages.permission';
 import { toConanReference } from '../conan.dto';
-import { CONAN_REGISTRIES, routesOfRecipes } from '../conan.permission';
+import { CONAN_REGISTRIES, conanRecipeRouteOptions } from '../conan.permission';
 import type { ConanRegistryKind } from '../conan.permission';
 import { ConanQueries } from '../conan.queries';
 import { ConanService } from '../publishing/conan.service';
 import {
-  toFirstRevision,
+  toConanV1Revision,
   IdentifyConanV1BinaryFile,
   IdentifyConanV1RecipeFile,
   UploadConanV1BinaryFile,
@@ -27,13 +27,13 @@ function createConanV1FilesController(kind: ConanRegistryKind) {
   const revision = `${recipe}/:recipe_revision`;
   const ofRecipe = `${revision}/export/:file_name`;
   const ofBinary = `${revision}/package/:conan_package_reference/:package_revision/:file_name`;
-  const shared = routesOfRecipes(kind);
-  const reads = { ...shared, may: readsPackages, answers: streamed(), fails: [404] } as const;
+  const shared = conanRecipeRouteOptions(kind);
+  const reads = { ...shared, may: readsPackages, answers: streamedFile(), fails: [404] } as const;
   const publishes = {
     ...shared,
     may: publishesPackages,
     body: streamedBody({ maxBytes: MAX_FILE_BYTES }),
-    answers: empty(),
+    answers: emptyOk(),
     fails: [400, 404],
   } as const;
 
@@ -83,13 +83,13 @@ function createConanV1FilesController(kind: ConanRegistryKind) {
 
     private async downloadFile({ within, params }: Call<IdentifyConanV1File, ProjectScope>): Promise<FileAnswer> {
       const name = params.file_name;
-      const row = await this.conan.findFile(within, toConanReference(params), toFirstRevision(params), name);
+      const row = await this.conan.findFile(within, toConanReference(params), toConanV1Revision(params), name);
       return packageDownload(this.files, row, name);
     }
 
     private storeFile(call: StreamedCall<UploadConanV1File, ProjectScope, SignedInViewer>): Promise<void> {
       const { within: project, viewer, params, body } = call;
-      const revision = toFirstRevision(params);
+      const revision = toConanV1Revision(params);
       return this.uploads.uploadFile(
         { project, viewer, reference: toConanReference(params), revision, fileName: params.file_name },
         { body, sha1: params.x_checksum_sha1, isQuestion: params.x_checksum_deploy === true },

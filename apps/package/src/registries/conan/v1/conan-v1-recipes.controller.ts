@@ -1,20 +1,20 @@
 import { Controller } from '@nestjs/common';
-import { empty, Endpoint, json, streamedBody } from '@rookery/api-v4';
+import { emptyOk, Endpoint, json, streamedBody } from '@rookery/api-v4';
 import type { Call, ProjectScope, StreamedCall } from '@rookery/api-v4';
 import type { SignedInViewer } from '@rookery/kernel';
 import { Links } from '@rookery/platform';
 import { publishesPackages, readsPackages, removesPackages } from '../../../packages/packages.permission';
 import { BINARY_FILES, FIRST_REVISION, RECIPE_FILES } from '../conan-reference';
 import { ListConanBinaries, IdentifyConanRecipe, toConanReference } from '../conan.dto';
-import { recipePath, routesOfRecipes } from '../conan.permission';
+import { recipePath, conanRecipeRouteOptions } from '../conan.permission';
 import type { ConanRegistryKind } from '../conan.permission';
 import { BINARIES, binariesDocument } from '../conan.presenter';
 import { ConanQueries } from '../conan.queries';
 import { ConanRemovals } from '../publishing/conan-removals';
 import { ConanService } from '../publishing/conan.service';
-import { readAnnouncedFiles } from './announced-files';
-import { toFirstRevision, IdentifyConanV1Binary, RemoveConanV1Binaries } from './conan-v1.dto';
-import { digestDocument, SNAPSHOT, snapshotDocument, URLS, urlsDocument } from './conan-v1.presenter';
+import { readAnnouncedConanFiles } from './announced-files';
+import { toConanV1Revision, IdentifyConanV1Binary, RemoveConanV1Binaries } from './conan-v1.dto';
+import { conanManifestUrlDocument, SNAPSHOT, conanSnapshotDocument, URLS, urlsDocument } from './conan-v1.presenter';
 import type { ConanPlace } from './conan-v1.presenter';
 
 /** A recipe, or with an id one of its binary packages. */
@@ -37,7 +37,7 @@ function createConanV1PartsController(kind: ConanRegistryKind, part: keyof typeo
   const { path, noun, files } = PARTS[part];
   const params: new () => IdentifyConanV1Part = PARTS[part].params;
   const base = `${recipePath(kind, 'v1')}${path}`;
-  const shared = routesOfRecipes(kind);
+  const shared = conanRecipeRouteOptions(kind);
   const reads = { ...shared, may: readsPackages, params, fails: [404] } as const;
 
   @Controller()
@@ -54,7 +54,7 @@ function createConanV1PartsController(kind: ConanRegistryKind, part: keyof typeo
       answers: json<object>(SNAPSHOT),
     })
     async snapshot(call: Call<IdentifyConanV1Part, ProjectScope>): Promise<object> {
-      return snapshotDocument(await this.filesOf(toConanPlace(call)));
+      return conanSnapshotDocument(await this.filesOf(toConanPlace(call)));
     }
 
     @Endpoint('GET', `${base}/digest`, {
@@ -64,7 +64,7 @@ function createConanV1PartsController(kind: ConanRegistryKind, part: keyof typeo
     })
     async digest(call: Call<IdentifyConanV1Part, ProjectScope>): Promise<object> {
       await this.filesOf(toConanPlace(call));
-      return digestDocument(this.links, toConanPlace(call));
+      return conanManifestUrlDocument(this.links, toConanPlace(call));
     }
 
     @Endpoint('GET', `${base}/download_urls`, {
@@ -89,7 +89,7 @@ function createConanV1PartsController(kind: ConanRegistryKind, part: keyof typeo
     })
     async uploadUrls(call: StreamedCall<IdentifyConanV1Part, ProjectScope, SignedInViewer>): Promise<object> {
       const place = toConanPlace(call);
-      const announced = await readAnnouncedFiles(call.body, files);
+      const announced = await readAnnouncedConanFiles(call.body, files);
       await this.uploads.admitUpload(call.within, call.viewer, place.reference, announced.largest);
       return urlsDocument(this.links, place, announced.names);
     }
@@ -103,7 +103,7 @@ function createConanV1PartsController(kind: ConanRegistryKind, part: keyof typeo
     within: project,
     params: named,
   }: Pick<Call<IdentifyConanV1Part, ProjectScope>, 'within' | 'params'>): ConanPlace {
-    return { kind, project, reference: toConanReference(named), revision: toFirstRevision(named) };
+    return { kind, project, reference: toConanReference(named), revision: toConanV1Revision(named) };
   }
   return ConanV1PartsController;
 }
@@ -111,8 +111,8 @@ function createConanV1PartsController(kind: ConanRegistryKind, part: keyof typeo
 /** Search and deletion (version 1): the same routes below projects and for the instance. */
 function createConanV1RecipesController(kind: ConanRegistryKind) {
   const recipe = recipePath(kind, 'v1');
-  const shared = routesOfRecipes(kind);
-  const removes = { ...shared, may: removesPackages, answers: empty(), fails: [404] } as const;
+  const shared = conanRecipeRouteOptions(kind);
+  const removes = { ...shared, may: removesPackages, answers: emptyOk(), fails: [404] } as const;
 
   @Controller()
   class ConanV1RecipesController {

@@ -37,7 +37,7 @@ export class UploadConanV1BinaryFile extends IdentifyConanV1BinaryFile {
 }
 
 /** Returns the only revision of a recipe, or of a binary package. */
-export function toFirstRevision(
+export function toConanV1Revision(
   params: IdentifyConanRecipe & { readonly conan_package_reference?: string },
 ): ConanRevisionName {
   const { conan_package_reference: binary } = params;

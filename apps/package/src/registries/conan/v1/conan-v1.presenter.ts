@@ -21,12 +21,12 @@ export interface ConanPlace {
   readonly revision: ConanRevisionName;
 }
 
-export function snapshotDocument(files: readonly PackageFileRow[]): object {
+export function conanSnapshotDocument(files: readonly PackageFileRow[]): object {
   return Object.fromEntries(files.map(({ file_name, md5 }) => [file_name, md5]));
 }
 
 /** The address of the manifest alone. */
-export function digestDocument(links: Links, place: ConanPlace): object {
+export function conanManifestUrlDocument(links: Links, place: ConanPlace): object {
   return urlsDocument(links, place, [MANIFEST]);
 }
 

@@ -5,10 +5,10 @@ import { isSnapshotMetadata } from '../maven-path';
 import type { MavenDigest, MavenFilePath } from '../maven-path';
 import { MavenQueries } from '../maven.queries';
 import type { MavenPlace, PluginRow, VersionRow } from '../maven.queries';
-import { parseMetadata, renderMetadata } from './metadata-xml';
-import type { Metadata } from './metadata-xml';
-import { renderFileName } from './snapshot-files';
-import { inMavenOrder } from './version-order';
+import { parseMavenMetadata, renderMavenMetadata } from './metadata-xml';
+import type { MavenMetadata } from './metadata-xml';
+import { renderMavenSnapshotFileName } from './snapshot-files';
+import { sortMavenVersions } from './version-order';
 
 /** Largest uploaded metadata document. Units: bytes. */
 export const MAX_METADATA_BYTES = 1024 ** 2;
@@ -20,7 +20,7 @@ export interface MetadataDocument {
   readonly lastModified: Date | null;
 }
 
-const EMPTY: Metadata = {
+const EMPTY: MavenMetadata = {
   ...{ groupId: '', artifactId: '', version: '', latest: '', release: '', lastUpdated: '' },
   ...{ versions: [], snapshot: null, snapshotVersions: [], plugins: [] },
 };
@@ -54,7 +54,7 @@ export class MetadataDocuments {
     const [versions, plugins] = [await this.maven.listVersions(place, name), await this.maven.listPlugins(place, name)];
     if (versions.length === 0 && plugins.length === 0) return null;
     const newest = versions.map((row) => row.uploaded_at).reduce(laterDate, new Date(0));
-    const text = renderMetadata({ ...artifactMetadata(name, versions, newest), plugins: plugins.map(toPlugin) });
+    const text = renderMavenMetadata({ ...artifactMetadata(name, versions, newest), plugins: plugins.map(toPlugin) });
     return { bytes: Buffer.from(text), lastModified: versions.length === 0 ? null : newest };
   }
 }
@@ -68,7 +68,7 @@ export function digestDocument({ bytes }: MetadataDocument, digest: MavenDigest)
  * Returns the metadata of an artifact. `rows` begins with the last published version. A version may occur in several
  * projects.
  */
-function artifactMetadata(name: string, rows: readonly VersionRow[], newest: Date): Metadata {
+function artifactMetadata(name: string, rows: readonly VersionRow[], newest: Date): MavenMetadata {
   if (rows.length === 0) return EMPTY;
   const at = name.lastIndexOf('/');
   return {
@@ -77,19 +77,21 @@ function artifactMetadata(name: string, rows: readonly VersionRow[], newest: Dat
     artifactId: name.slice(at + 1),
     latest: rows[0]!.version,
     release: rows.find(({ version }) => !version.endsWith('-SNAPSHOT'))?.version ?? '',
-    versions: inMavenOrder([...new Set(rows.map(({ version }) => version).reverse())]),
+    versions: sortMavenVersions([...new Set(rows.map(({ version }) => version).reverse())]),
     lastUpdated: newest.toISOString().replace(/\D/g, '').slice(0, 14),
   };
 }
 
-function toPlugin({ artifact_id, prefix, name }: PluginRow): Metadata['plugins'][number] {
+function toPlugin({ artifact_id, prefix, name }: PluginRow): MavenMetadata['plugins'][number] {
   return { name, prefix, artifactId: artifact_id };
 }
 
 function removeMissingFiles(bytes: Buffer, missing: ReadonlySet<string>): Buffer {
-  const metadata = parseMetadata(bytes);
-  const kept = metadata.snapshotVersions.filter((one) => !missing.has(renderFileName(metadata.artifactId, one)));
-  return Buffer.from(renderMetadata({ ...metadata, snapshotVersions: kept }));
+  const metadata = parseMavenMetadata(bytes);
+  const kept = metadata.snapshotVersions.filter(
+    (one) => !missing.has(renderMavenSnapshotFileName(metadata.artifactId, one)),
+  );
+  return Buffer.from(renderMavenMetadata({ ...metadata, snapshotVersions: kept }));
 }
 
 function laterDate(a: Date, b: Date): Date {

@@ -25,7 +25,7 @@ interface SnapshotBuild {
 }
 
 /** Contents of `maven-metadata.xml`. A missing element is an empty text, an empty list or null. */
-export interface Metadata {
+export interface MavenMetadata {
   readonly groupId: string;
   readonly artifactId: string;
   readonly version: string;
@@ -57,7 +57,7 @@ const parser = new XMLParser({
  * Reads an uploaded `maven-metadata.xml`. Unknown elements and all attributes are ignored.
  * Errors: Refused for bytes that are no such document, and beyond the bounds of `decodeXml`.
  */
-export function parseMetadata(bytes: Buffer): Metadata {
+export function parseMavenMetadata(bytes: Buffer): MavenMetadata {
   const document = parseXml(decodeXml(bytes, 'maven-metadata.xml'));
   if (!Object.hasOwn(document, 'metadata')) throw new Refused('maven-metadata.xml has no metadata');
   const root = findChildren(document, 'metadata')[0] ?? {};
@@ -79,7 +79,7 @@ export function parseMetadata(bytes: Buffer): Metadata {
 }
 
 /** Writes a document. The same contents give the same bytes. Empty elements are left out. */
-export function renderMetadata(metadata: Metadata): string {
+export function renderMavenMetadata(metadata: MavenMetadata): string {
   const { snapshot, versions, snapshotVersions, plugins } = metadata;
   const versioning = [
     ...renderTextElements({ latest: metadata.latest, release: metadata.release }),

@@ -1,4 +1,4 @@
-import { inMavenOrder } from './version-order';
+import { sortMavenVersions } from './version-order';
 
 /** Orders by `ComparableVersion` of Maven 3.8.7, from the oldest to the newest. */
 describe('the order of Maven versions', () => {
@@ -41,7 +41,7 @@ describe('the order of Maven versions', () => {
     [['1.9', '1.10', '1.100', '20190126.230843', '99999999999999999999', '100000000000000000000']],
     [['1.0-alpha-1', '1.0-alpha-1-1', '1.0-beta-1', '1.0-SNAPSHOT', '1.0', '1.0-1', '1.1-SNAPSHOT']],
   ])('%#', (expected) => {
-    expect(inMavenOrder([...expected].reverse())).toEqual(expected);
+    expect(sortMavenVersions([...expected].reverse())).toEqual(expected);
   });
 
   it.each([
@@ -51,14 +51,14 @@ describe('the order of Maven versions', () => {
     ['1-cr1', '1-rc1', '1-RC1'],
   ])('is equal for %s and others', (...versions) => {
     // Versions of equal order keep their places.
-    expect(inMavenOrder(versions)).toEqual(versions);
-    expect(inMavenOrder([...versions].reverse())).toEqual([...versions].reverse());
+    expect(sortMavenVersions(versions)).toEqual(versions);
+    expect(sortMavenVersions([...versions].reverse())).toEqual([...versions].reverse());
   });
 
   it('takes names of JavaScript and long runs for plain qualifiers', () => {
     const versions = ['1', '1-__proto__', '1-constructor', '1-tostring'];
-    expect(inMavenOrder([...versions].reverse())).toEqual(versions);
+    expect(sortMavenVersions([...versions].reverse())).toEqual(versions);
     const long = `1${'a1'.repeat(127)}`;
-    expect(inMavenOrder([long, '1'])).toHaveLength(2);
+    expect(sortMavenVersions([long, '1'])).toHaveLength(2);
   });
 });

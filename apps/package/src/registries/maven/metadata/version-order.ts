@@ -27,7 +27,7 @@ const SHORT_FORMS: Readonly<Record<string, string>> = { __proto__: null!, a: 'al
 const ALIASES: Readonly<Record<string, string>> = { __proto__: null!, ga: '', final: '', release: '', cr: 'rc' };
 
 /** Returns the versions from the oldest to the newest. Versions of equal order keep their places. */
-export function inMavenOrder(versions: readonly string[]): string[] {
+export function sortMavenVersions(versions: readonly string[]): string[] {
   return versions
     .map((version) => ({ version, parsed: parseMavenVersion(version) }))
     .sort((a, b) => compareItems(a.parsed, b.parsed))

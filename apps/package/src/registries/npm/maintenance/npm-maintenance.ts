@@ -4,13 +4,13 @@ import type { Clock, Viewer } from '@rookery/kernel';
 import { CLOCK, Conflict, Forbidden, NotFound, Refused } from '@rookery/kernel';
 import { statement, Work } from '@rookery/persistence';
 import type { Tx } from '@rookery/persistence';
-import { raiseGeneration } from '../../../packages/indexing/package-index';
+import { raisePackageIndexGeneration } from '../../../packages/indexing/package-index';
 import { canDeletePackages } from '../../../packages/packages.policy';
-import { INSTALLABLE_STATUSES, toLiterals } from '../../../packages/package-types';
-import { setDeprecated } from '../../../packages/publishing/package-deprecation';
+import { INSTALLABLE_STATUSES, literalListSql } from '../../../packages/package-types';
+import { setPackagesDeprecated } from '../../../packages/publishing/package-deprecation';
 import { PackageRemoval } from '../../../packages/removal/package-removal';
 import type { ScannedDocument } from '../publishing/document-scanner';
-import { storableText } from '../publishing/new-version';
+import { stripUnstorableCharacters } from '../publishing/new-version';
 import { NpmGate } from '../publishing/npm-gate';
 import { NpmQueries } from '../reading/npm.queries';
 import type { NpmVersionRow } from '../reading/npm.queries';
@@ -27,7 +27,7 @@ const DEPRECATE = statement<
   `update npm_versions v set deprecation = nullif(sent.text, '')
    from packages p, unnest(:versions::text[], :texts::text[]) as sent (version, text)
    where p.project_id = :project::bigint and p.package_type = 'npm' and p.name_key = :name
-     and p.status in (${toLiterals(INSTALLABLE_STATUSES)}) and p.version = sent.version and v.package_id = p.id
+     and p.status in (${literalListSql(INSTALLABLE_STATUSES)}) and p.version = sent.version and v.package_id = p.id
      and coalesce(v.deprecation, '') <> sent.text
    returning v.package_id as id, v.deprecation is not null as is_deprecated`,
 );
@@ -55,20 +55,20 @@ export class NpmMaintenance {
   ): Promise<void> {
     if (!canDeletePackages(viewer, project)) throw new Forbidden();
     const sent = [...document.versions].flatMap(([version, { deprecated }]) =>
-      typeof deprecated === 'string' ? [[version, storableText(deprecated)] as const] : [],
+      typeof deprecated === 'string' ? [[version, stripUnstorableCharacters(deprecated)] as const] : [],
     );
     if (sent.length === 0) throw new Refused('"package versions to deprecate" not given');
     if (sent.some(([, text]) => text.length > MAX_DEPRECATION_CHARACTERS))
       throw new Refused(`Deprecation is too long (maximum is ${MAX_DEPRECATION_CHARACTERS} characters)`);
-    const versions = sent.map(([version]) => storableText(version));
+    const versions = sent.map(([version]) => stripUnstorableCharacters(version));
     const texts = sent.map(([, text]) => text);
     await this.work.run(async (tx) => {
       const now = this.clock.now();
-      await raiseGeneration(tx, { projectId: project.id, type: 'npm', name }, now);
+      await raisePackageIndexGeneration(tx, { projectId: project.id, type: 'npm', name }, now);
       const changed = await tx.run(DEPRECATE, { project: project.id, name, versions, texts });
       for (const isDeprecated of [true, false]) {
         const ids = changed.filter((row) => row.is_deprecated === isDeprecated).map(({ id }) => id);
-        await setDeprecated(tx, ids, isDeprecated, now);
+        await setPackagesDeprecated(tx, ids, isDeprecated, now);
       }
       if (changed.length === 0 && (await this.queries.listVersions([project.id], name, tx)).length === 0)
         throw new NotFound('Package');
@@ -111,7 +111,7 @@ export class NpmMaintenance {
     await this.gate.refuseDelete(project, viewer, name);
     const named = { projectId: project.id, type: 'npm', name } as const;
     await this.work.run(async (tx: Tx) => {
-      const generation = await raiseGeneration(tx, named, this.clock.now());
+      const generation = await raisePackageIndexGeneration(tx, named, this.clock.now());
       const rows = await this.queries.listVersions([project.id], name, tx);
       if (rows.length === 0) throw new NotFound('Package');
       if (revision !== renderRevision([{ project_id: project.id, generation: generation - 1 }]))

@@ -4,10 +4,10 @@ import { Directory } from '@rookery/directory';
 import type { Clock, SignedInViewer } from '@rookery/kernel';
 import { CLOCK, Forbidden, NotFound, Refused } from '@rookery/kernel';
 import { Work } from '@rookery/persistence';
-import { raiseGeneration } from '../../../packages/indexing/package-index';
+import { raisePackageIndexGeneration } from '../../../packages/indexing/package-index';
 import { removeTag, setTag } from '../../../packages/indexing/package-tags';
 import { canDeletePackages, canPublishPackages } from '../../../packages/packages.policy';
-import { isTagName } from '../npm-names';
+import { isNpmTagName } from '../npm-names';
 import { NpmGate } from '../publishing/npm-gate';
 import type { NpmPlace } from '../reading/npm-place';
 import { NpmQueries } from '../reading/npm.queries';
@@ -34,7 +34,7 @@ export class NpmTagsService {
 
   /** Lets a tag name a version. Errors: NotFound for an unknown version; Forbidden; Refused for an invalid tag. */
   async setTag(viewer: SignedInViewer, { place, name, tag }: NpmTagKey, version: string): Promise<void> {
-    if (!isTagName(tag)) throw new Refused('Tag name must not be a valid SemVer range', { verbatim: true });
+    if (!isNpmTagName(tag)) throw new Refused('Tag name must not be a valid SemVer range', { verbatim: true });
     checkProjectRegistryAccess(place, viewer, canPublishPackages);
     const found = (await this.queries.listVersions(await this.findSourceProjectIds(viewer, place, name), name)).filter(
       (row) => row.version === version,
@@ -45,7 +45,7 @@ export class NpmTagsService {
     const named = { projectId: project.id, type: 'npm', name } as const;
     await this.work.run(async (tx) => {
       const now = this.clock.now();
-      await raiseGeneration(tx, named, now);
+      await raisePackageIndexGeneration(tx, named, now);
       const rows = await this.queries.listVersions([project.id], name, tx);
       const row = rows.find((one) => one.version === version);
       if (!row) throw new NotFound('Package');
@@ -64,7 +64,7 @@ export class NpmTagsService {
     await this.gate.refusePush(project, viewer, name);
     const named = { projectId: project.id, type: 'npm', name } as const;
     await this.work.run(async (tx) => {
-      await raiseGeneration(tx, named, this.clock.now());
+      await raisePackageIndexGeneration(tx, named, this.clock.now());
       if (!(await removeTag(tx, named, tag))) throw new NotFound('Package tag');
     });
   }

@@ -3,7 +3,7 @@ import { Readable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
 import { Refused } from '@rookery/kernel';
 import type { StoredFile } from '../../../packages/package-files';
-import { readDocument } from './document-reader';
+import { readNpmPublishDocument } from './document-reader';
 
 const MIB = 1024 * 1024;
 
@@ -23,7 +23,7 @@ const storedFileOf = (bytes: Buffer): StoredFile =>
 
 it('hands the decoded tarball to the store while it arrives', async () => {
   let seen = Buffer.alloc(0);
-  const { tarballs, root } = await readDocument(
+  const { tarballs, root } = await readNpmPublishDocument(
     documentOf(3).body,
     async (source) => storedFileOf((seen = await buffer(source))),
     MIB,
@@ -37,7 +37,11 @@ it('reads no faster than the store writes', async () => {
   const { body, sent } = documentOf(1000);
   let begin = (): void => undefined;
   const begun = new Promise<void>((resolve) => (begin = resolve));
-  const read = readDocument(body, async (source) => (await begun, storedFileOf(await buffer(source))), 100 * MIB);
+  const read = readNpmPublishDocument(
+    body,
+    async (source) => (await begun, storedFileOf(await buffer(source))),
+    100 * MIB,
+  );
   for (let turn = 0; turn < 200; turn++) await new Promise(setImmediate);
   expect(sent()).toBeLessThan(40);
   begin();
@@ -52,7 +56,7 @@ it('ends with the refusal of the store, and reads no further', async () => {
     source.destroy();
     throw refusal;
   };
-  await expect(readDocument(body, store, 100 * MIB)).rejects.toBe(refusal);
+  await expect(readNpmPublishDocument(body, store, 100 * MIB)).rejects.toBe(refusal);
   expect(sent()).toBeLessThan(40);
 });
 
@@ -63,7 +67,7 @@ it('ends the store with the body', async () => {
       source.once('error', resolve);
       return new Promise(() => undefined);
     };
-    void readDocument(body, store, MIB).catch(() => undefined);
+    void readNpmPublishDocument(body, store, MIB).catch(() => undefined);
   });
   body.push('{"_attachments":{"a-1.0.0.tgz":{"data":"QUJD');
   setImmediate(() => body.destroy(new Error('cut')));
@@ -71,5 +75,5 @@ it('ends the store with the body', async () => {
 });
 
 it('refuses a document above its limit, whatever it holds', async () => {
-  await expect(readDocument(documentOf(100).body, null, MIB)).rejects.toThrow('File is too large.');
+  await expect(readNpmPublishDocument(documentOf(100).body, null, MIB)).rejects.toThrow('File is too large.');
 });

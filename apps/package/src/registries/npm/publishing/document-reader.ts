@@ -5,7 +5,7 @@ import type { Readable } from 'node:stream';
 import { Refused } from '@rookery/kernel';
 import type { StoredFile } from '../../../packages/package-files';
 import { Base64Decoder } from './base64-decoder';
-import { DocumentScanner } from './document-scanner';
+import { NpmPublishDocumentScanner } from './document-scanner';
 import type { AttachmentPart, ScannedDocument } from './document-scanner';
 
 /** A tarball of a document. `sha512` is in base64. */
@@ -27,12 +27,12 @@ export type StoreTarball = (source: Readable) => Promise<StoredFile>;
  * are skipped. Without `store`, tarballs are skipped as well. Units: bytes of the whole document.
  * Errors: Refused; those of the body and of the store.
  */
-export async function readDocument(
+export async function readNpmPublishDocument(
   body: Readable,
   store: StoreTarball | null,
   maxBytes: number,
 ): Promise<PublishDocument> {
-  const scanner = new DocumentScanner();
+  const scanner = new NpmPublishDocumentScanner();
   const attachments = new AttachmentUploads(store);
   let size = 0;
   try {

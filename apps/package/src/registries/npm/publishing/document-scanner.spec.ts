@@ -1,9 +1,9 @@
-import { DocumentScanner } from './document-scanner';
+import { NpmPublishDocumentScanner } from './document-scanner';
 import type { ScannedDocument } from './document-scanner';
 
 /** Scans a text in chunks of a size. `data` maps the names of attachments to their data. */
 function scanInChunks(text: string, size = text.length): { document: ScannedDocument; data: Record<string, string> } {
-  const scanner = new DocumentScanner();
+  const scanner = new NpmPublishDocumentScanner();
   const bytes = Buffer.from(text);
   const data: Record<string, string> = {};
   let name = '';
@@ -67,7 +67,7 @@ describe('a document', () => {
 
   it('takes little more memory than its text, however small its chunks are', () => {
     const text = JSON.stringify({ name: 'a', readme: 'x'.repeat(2_000_000), ...VERSIONS });
-    const scanner = new DocumentScanner();
+    const scanner = new NpmPublishDocumentScanner();
     const bytes = Buffer.from(text);
     for (let at = 0; at < bytes.length; at += 1) for (const _ of scanner.scanChunk(bytes.subarray(at, at + 1)));
     const { parts } = (scanner as unknown as { rest: { parts: readonly Buffer[] } }).rest;

@@ -35,7 +35,7 @@ const MAX_ATTACHMENTS = 20;
 const MAX_DEPRECATION = 5000;
 
 /** Refusal of a body that is not JSON, or nested deeper than any manifest. */
-export const INVALID_JSON = (): Refused => new Refused('Invalid json', { verbatim: true });
+export const invalidJsonRefusal = (): Refused => new Refused('Invalid json', { verbatim: true });
 const tooLargeRefusal = (): Refused => new Refused('File is too large.', { verbatim: true });
 
 /**
@@ -44,7 +44,7 @@ const tooLargeRefusal = (): Refused => new Refused('File is too large.', { verba
  * the keys is free. Bounds: 8 MiB of text, 4 MiB for each version.
  * Errors: Refused. Source: reference packages-and-admin 4.4.
  */
-export class DocumentScanner {
+export class NpmPublishDocumentScanner {
   private readonly rest = new ByteCollector(MAX_TEXT_BYTES);
   private readonly versions = new Map<string, ScannedVersion>();
   private manifest: Readonly<Record<string, unknown>> | null = null;
@@ -99,7 +99,7 @@ export class DocumentScanner {
         from = at - 1;
       }
       this.open.push(byte);
-      if (this.open.length > MAX_DEPTH) throw INVALID_JSON();
+      if (this.open.length > MAX_DEPTH) throw invalidJsonRefusal();
       if (this.open.length <= KNOWN_DEPTH) this.path[this.open.length - 1] = null;
       this.isKeyNext = byte === OPEN_OBJECT;
     } else if (byte === CLOSE_OBJECT || byte === CLOSE_ARRAY) {
@@ -249,7 +249,7 @@ class ByteCollector {
 
 function parseJsonObject(text: Buffer): Readonly<Record<string, unknown>> {
   const value = parseJson(text.toString());
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) throw INVALID_JSON();
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) throw invalidJsonRefusal();
   return value as Readonly<Record<string, unknown>>;
 }
 
@@ -262,6 +262,6 @@ function parseJson(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {
-    throw INVALID_JSON();
+    throw invalidJsonRefusal();
   }
 }

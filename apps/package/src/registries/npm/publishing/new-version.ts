@@ -1,7 +1,7 @@
 import { Refused } from '@rookery/kernel';
-import { isPackageName, isTagName, isVersion } from '../npm-names';
+import { isNpmPackageName, isNpmTagName, isNormalizedNpmVersion } from '../npm-names';
 import type { PublishDocument, StoredTarball } from './document-reader';
-import { INVALID_JSON } from './document-scanner';
+import { invalidJsonRefusal } from './document-scanner';
 import type { TarballManifest } from './tarball-manifest';
 
 export type Manifest = Readonly<Record<string, unknown>>;
@@ -64,18 +64,19 @@ export function readSentVersion({ root, manifest }: PublishDocument, name: strin
   const [version = '', ...others] = Object.keys(requireObject(versions));
   if (version === '') throw verbatimRefusal('Version is empty.');
   if (others.length > 0 || manifest === null) throw verbatimRefusal('Exactly one version can be published at a time.');
-  if (!isVersion(version)) throw verbatimRefusal('Validation failed: Version should follow SemVer: https://semver.org');
+  if (!isNormalizedNpmVersion(version))
+    throw verbatimRefusal('Validation failed: Version should follow SemVer: https://semver.org');
   if (![root['name'], manifest['name']].every((sent) => sent === name) || manifest['version'] !== version)
     throw verbatimRefusal('Package manifest is not coherent');
   const tags = Object.keys(requireObject(root['dist-tags'] ?? {}));
   if (tags.length > MAX_TAGS) throw verbatimRefusal('Too many tags.');
-  if (!tags.every(isTagName)) throw verbatimRefusal('Tag name must not be a valid SemVer range');
+  if (!tags.every(isNpmTagName)) throw verbatimRefusal('Tag name must not be a valid SemVer range');
   return { name, version, tags, manifest, readme: parseReadme(manifest['readme'] ?? root['readme']) };
 }
 
 /** Errors: Refused for a text that is no name of a package. */
-export function checkPackageName(name: string): void {
-  if (isPackageName(name)) return;
+export function checkNpmPackageName(name: string): void {
+  if (isNpmPackageName(name)) return;
   throw verbatimRefusal(
     'Validation failed: Name should be a valid NPM package name: ' +
       'https://github.com/npm/validate-npm-package-name#naming-rules.',
@@ -142,15 +143,17 @@ function hasInstallScript({ scripts, gypfile }: Manifest): boolean {
 
 /** Text of a readme that the database can hold. */
 function parseReadme(sent: unknown): string | null {
-  return typeof sent === 'string' && sent !== '' ? storableText(sent.slice(0, MAX_README_CHARACTERS)) : null;
+  return typeof sent === 'string' && sent !== ''
+    ? stripUnstorableCharacters(sent.slice(0, MAX_README_CHARACTERS))
+    : null;
 }
 
 /** Returns the text without characters that PostgreSQL cannot store: NUL and halves of surrogate pairs. */
-export function storableText(text: string): string {
+export function stripUnstorableCharacters(text: string): string {
   return text.replace(/[\0\p{Cs}]/gu, '');
 }
 
 function requireObject(value: unknown): object {
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) throw INVALID_JSON();
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) throw invalidJsonRefusal();
   return value;
 }

@@ -6,9 +6,9 @@ import { Forbidden, Refused } from '@rookery/kernel';
 import { PackageFiles } from '../../../packages/package-files';
 import type { StoredFile } from '../../../packages/package-files';
 import { NpmMaintenance } from '../maintenance/npm-maintenance';
-import { readDocument } from './document-reader';
+import { readNpmPublishDocument } from './document-reader';
 import type { PublishDocument } from './document-reader';
-import { checkIntegrity, checkPackageName, readSentVersion, toStoredManifest, requireTarball } from './new-version';
+import { checkIntegrity, checkNpmPackageName, readSentVersion, toStoredManifest, requireTarball } from './new-version';
 import { NpmGate } from './npm-gate';
 import { NpmPublications } from './npm-publications';
 import type { PublishedVersion } from './npm-publications';
@@ -44,14 +44,14 @@ export class NpmDocumentsService {
     sent: NpmDocumentUpload,
   ): Promise<PublishedVersion | null> {
     const { name, body } = sent;
-    checkPackageName(name);
+    checkNpmPackageName(name);
     const limits = this.gate.documentLimits(project, sent.declaredSize);
     // A protected name is refused at the end, because an existing version is the more important refusal.
     const refusal = await this.gate.pushRefusal(project, viewer, name);
     const store = refusal
       ? null
       : (source: Readable) => this.storeTarball(project, sent.declaredSize, source, limits.tarball);
-    const document = await readDocument(body, store, limits.document);
+    const document = await readNpmPublishDocument(body, store, limits.document);
     if (document.root['_attachments'] !== undefined)
       return this.publishVersion(project, viewer, sent, document, refusal);
     if (refusal) throw refusal;

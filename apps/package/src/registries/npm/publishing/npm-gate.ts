@@ -3,8 +3,8 @@ import type { ProjectScope } from '@rookery/api-v4';
 import { Forbidden, Refused } from '@rookery/kernel';
 import type { Viewer } from '@rookery/kernel';
 import { MAX_FILE_BYTES } from '../../../packages/package-files';
-import { UploadGate } from '../../../packages/publishing/upload-gate';
-import { Protections } from '../../../protection-rules/protections';
+import { PackageUploadGate } from '../../../packages/publishing/upload-gate';
+import { PackageProtections } from '../../../protection-rules/protections';
 
 /** Bounds of a publish document. Units: bytes. */
 export interface DocumentLimits {
@@ -22,8 +22,8 @@ export const MAX_DOCUMENT_BYTES = maxDocumentBytes(MAX_FILE_BYTES);
 @Injectable()
 export class NpmGate {
   constructor(
-    private readonly gate: UploadGate,
-    private readonly protections: Protections,
+    private readonly gate: PackageUploadGate,
+    private readonly protections: PackageProtections,
   ) {}
 
   /** Errors: Refused `File is too large.` by the declared size alone. */

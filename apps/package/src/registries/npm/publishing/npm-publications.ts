@@ -4,16 +4,16 @@ import type { Clock, SignedInViewer } from '@rookery/kernel';
 import { CLOCK, Forbidden, Refused } from '@rookery/kernel';
 import { Database, statement, Work } from '@rookery/persistence';
 import type { SqlReader, Tx } from '@rookery/persistence';
-import { isInOtherProject, lockNameBelowRoot } from '../../../packages/indexing/names-below-root';
-import { raiseGeneration } from '../../../packages/indexing/package-index';
+import { isPackageInOtherProject, lockPackageNameBelowRoot } from '../../../packages/indexing/names-below-root';
+import { raisePackageIndexGeneration } from '../../../packages/indexing/package-index';
 import { setTag } from '../../../packages/indexing/package-tags';
-import { setDeprecated } from '../../../packages/publishing/package-deprecation';
+import { setPackagesDeprecated } from '../../../packages/publishing/package-deprecation';
 import { PackagePublishing } from '../../../packages/publishing/package-publishing';
-import { isRepetition, UploadReceipts } from '../../../packages/publishing/upload-receipts';
+import { isRetryOfUnansweredUpload, UploadAnswerTracker } from '../../../packages/publishing/upload-receipts';
 import type { EarlierUpload, UploadTurn } from '../../../packages/publishing/upload-receipts';
-import { parseScope, storedFileName, withoutBuild } from '../npm-names';
+import { parseNpmScope, renderNpmTarballName, stripBuildMetadata } from '../npm-names';
 import type { StoredTarball } from './document-reader';
-import { storableText } from './new-version';
+import { stripUnstorableCharacters } from './new-version';
 import type { NewNpmVersion, StoredManifest } from './new-version';
 
 /** A version that is published. */
@@ -82,7 +82,7 @@ export class NpmPublications {
     private readonly database: Database,
     private readonly work: Work,
     private readonly publishing: PackagePublishing,
-    private readonly receipts: UploadReceipts,
+    private readonly receipts: UploadAnswerTracker,
     @Inject(CLOCK) private readonly clock: Clock,
   ) {}
 
@@ -91,7 +91,7 @@ export class NpmPublications {
    * `answered` resolves with whether the client was sent the whole answer.
    */
   beginTurn({ id }: ProjectScope, { name, version }: NewNpmVersion, answered: Promise<boolean>): Promise<UploadTurn> {
-    return this.receipts.beginTurn(JSON.stringify(['npm version', id, name, withoutBuild(version)]), answered);
+    return this.receipts.beginTurn(JSON.stringify(['npm version', id, name, stripBuildMetadata(version)]), answered);
   }
 
   /**
@@ -125,12 +125,12 @@ export class NpmPublications {
     const [found] = await reads.run(EXISTING, {
       project: project.id,
       name,
-      version: withoutBuild(version),
+      version: stripBuildMetadata(version),
     });
     if (!found) return null;
     const sha256 = tarball?.content.sha256;
     const isOfSession = session !== null && found.session === session && found.creator_id === viewer.userId;
-    if (!(isOfSession && found.sha256 === sha256) && !isRepetition(found, sha256, viewer))
+    if (!(isOfSession && found.sha256 === sha256) && !isRetryOfUnansweredUpload(found, sha256, viewer))
       throw new Forbidden('Package already exists.', { verbatim: true });
     if (found.file_id !== null) turn.stored(found.file_id);
     return { id: found.id, name, version };
@@ -147,21 +147,22 @@ export class NpmPublications {
     const named = { projectId: project.id, type: 'npm', name } as const;
     const now = this.clock.now();
     await this.refuseInOtherProject(tx, project, sent);
-    await raiseGeneration(tx, named, now);
+    await raisePackageIndexGeneration(tx, named, now);
     const existing = await this.findRepeatedOrRefuse(tx, project, viewer, publication);
     if (existing) return existing;
     const { package_id: id, id: fileId } = await this.publishing.publishFile(tx, {
-      ...{ project, type: 'npm' as const, name, version, fileName: storedFileName(name, version) },
+      ...{ project, type: 'npm' as const, name, version, fileName: renderNpmTarballName(name, version) },
       ...{ creatorId: viewer.userId, content: tarball.content, repeatableBy: viewer.tokenId },
     });
     const sentDeprecation = sent.manifest['deprecated'];
-    const deprecation = typeof sentDeprecation === 'string' && sentDeprecation ? storableText(sentDeprecation) : null;
+    const deprecation =
+      typeof sentDeprecation === 'string' && sentDeprecation ? stripUnstorableCharacters(sentDeprecation) : null;
     await tx.run(ADD, {
       ...{ package: id, project: project.id, ...stored, readme: sent.readme, session, deprecation },
       integrity: `sha512-${tarball.sha512}`,
       shasum: tarball.content.sha1,
     });
-    if (deprecation !== null) await setDeprecated(tx, [id], true, now);
+    if (deprecation !== null) await setPackagesDeprecated(tx, [id], true, now);
     for (const tag of sent.tags) await setTag(tx, named, tag, id, now);
     turn.stored(fileId);
     return { id, name, version };
@@ -169,10 +170,10 @@ export class NpmPublications {
 
   /** A name whose scope is the top-level namespace is found by the registry of the instance, so it has one project. */
   private async refuseInOtherProject(tx: Tx, project: ProjectScope, { name, version }: NewNpmVersion): Promise<void> {
-    if (parseScope(name) !== project.fullPath.split('/', 1)[0]) return;
+    if (parseNpmScope(name) !== project.fullPath.split('/', 1)[0]) return;
     const owned = { project, type: 'npm', name, version } as const;
-    await lockNameBelowRoot(tx, owned);
-    if (await isInOtherProject(tx, owned))
+    await lockPackageNameBelowRoot(tx, owned);
+    if (await isPackageInOtherProject(tx, owned))
       throw new Refused('Validation failed: Package already exists', { verbatim: true });
   }
 }

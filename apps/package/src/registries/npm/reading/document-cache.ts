@@ -7,7 +7,7 @@ const MAX_BYTES = 32 * 1024 * 1024;
  * generations, so a document of it never becomes outdated. Bounds: 32 MiB; the document that was not used for the longest
  * time goes first.
  */
-export class DocumentCache {
+export class PackumentCache {
   private readonly documents = new Map<string, Buffer>();
   private size = 0;
 

@@ -5,9 +5,9 @@ import type { Viewer } from '@rookery/kernel';
 import { Database, statement } from '@rookery/persistence';
 import type { SqlReader } from '@rookery/persistence';
 import type { PackageFileRow } from '../../../packages/listing/packages.queries';
-import { readablePackagesSql } from '../../../packages/listing/readable-packages';
-import { INSTALLABLE_STATUSES, toLiterals } from '../../../packages/package-types';
-import { parseScope } from '../npm-names';
+import { canReadProjectPackagesSql } from '../../../packages/listing/readable-packages';
+import { INSTALLABLE_STATUSES, literalListSql } from '../../../packages/package-types';
+import { parseNpmScope } from '../npm-names';
 import type { SizedManifest } from './manifest-parts';
 import type { NpmPlace } from './npm-place';
 
@@ -53,7 +53,7 @@ interface FindSourcesParams {
 }
 
 const SOURCE = 'i.project_id, i.generation, i.changed_at';
-const PACKAGE = `p.package_type = 'npm' and p.name_key = :name and p.status in (${toLiterals(INSTALLABLE_STATUSES)})`;
+const PACKAGE = `p.package_type = 'npm' and p.name_key = :name and p.status in (${literalListSql(INSTALLABLE_STATUSES)})`;
 
 const IN_PROJECT = statement<{ name: string; project: number }, NpmSource>(
   'npm_source_of_project',
@@ -67,7 +67,7 @@ const IN_GROUP = statement<FindSourcesParams & { below: readonly number[] }, Npm
    join directory_projects project on project.id = i.project_id
    join directory_namespaces home on home.id = project.namespace_id
    where i.package_type = 'npm' and i.name_key = :name
-     and ${withinGroupSql({ namespace: 'home', traversalIds: ':below' })} and ${readablePackagesSql()}
+     and ${withinGroupSql({ namespace: 'home', traversalIds: ':below' })} and ${canReadProjectPackagesSql()}
    order by i.project_id limit 1000`,
 );
 /** The scope of the name is the path of the top-level namespace. Bounds: 1,000 projects. */
@@ -77,7 +77,7 @@ const IN_INSTANCE = statement<FindSourcesParams & { root: string }, NpmSource>(
    join directory_projects project on project.id = i.project_id
    join directory_namespaces home on home.id = project.namespace_id
    join directory_namespaces root on root.id = home.traversal_ids[1] and root.path = :root
-   where i.package_type = 'npm' and i.name_key = :name and ${readablePackagesSql()}
+   where i.package_type = 'npm' and i.name_key = :name and ${canReadProjectPackagesSql()}
    order by i.project_id limit 1000`,
 );
 
@@ -100,7 +100,7 @@ const VERSIONS = statement<
 const TAGS = statement<{ projects: readonly number[]; name: string }, NpmTagRow>(
   'npm_tags_of_name',
   `select t.name, p.version, p.id as package_id, p.project_id from package_tags t
-   join packages p on p.id = t.package_id and p.status in (${toLiterals(INSTALLABLE_STATUSES)})
+   join packages p on p.id = t.package_id and p.status in (${literalListSql(INSTALLABLE_STATUSES)})
    where t.project_id = any(:projects::bigint[]) and t.package_type = 'npm' and t.name_key = :name
    order by t.updated_at, t.id`,
 );
@@ -229,7 +229,7 @@ export class NpmQueries {
     if (scope?.kind === 'project') return this.database.run(IN_PROJECT, { name, project: scope.id });
     const { userId, isAdmin, isExternal } = viewer;
     const asking = { name, viewer: userId, isAdmin, isExternal };
-    const root = parseScope(name);
+    const root = parseNpmScope(name);
     if (scope === undefined && root === null) return [];
     await this.directory.requireFresh(viewer);
     return scope === undefined

@@ -5,8 +5,8 @@ import { NotFound } from '@rookery/kernel';
 import type { Viewer } from '@rookery/kernel';
 import { Links } from '@rookery/platform';
 import { SemVer } from 'semver';
-import { bareName, withoutBuild } from '../npm-names';
-import { DocumentCache } from './document-cache';
+import { stripNpmScope, stripBuildMetadata } from '../npm-names';
+import { PackumentCache } from './document-cache';
 import { batchManifestIds } from './manifest-parts';
 import type { SizedManifest } from './manifest-parts';
 import type { NpmPlace } from './npm-place';
@@ -40,7 +40,7 @@ const DESCRIBING = ['description', 'maintainers', 'repository', 'homepage', 'bug
  */
 @Injectable()
 export class Packuments {
-  private readonly cache = new DocumentCache();
+  private readonly cache = new PackumentCache();
 
   constructor(
     private readonly queries: NpmQueries,
@@ -161,7 +161,7 @@ export class Packuments {
 
   /** The URL of tarballs up to the version, as JSON without its quotes. */
   private tarballUrlPrefix(place: NpmPlace, name: string): string {
-    return JSON.stringify(this.links.apiUrl(`${place.prefix}/${name}/-/${bareName(name)}-`)).slice(1, -1);
+    return JSON.stringify(this.links.apiUrl(`${place.prefix}/${name}/-/${stripNpmScope(name)}-`)).slice(1, -1);
   }
 }
 
@@ -182,7 +182,7 @@ function renderVersion(
 ): string {
   const id = form === 'full' ? `"_id":"${name}@${version}",` : '';
   const deprecated = deprecation === null ? '' : `${renderJsonPair('deprecated', deprecation)},`;
-  const tarball = `${files}${withoutBuild(version)}.tgz`;
+  const tarball = `${files}${stripBuildMetadata(version)}.tgz`;
   const dist = `"dist":{"integrity":"${integrity}","shasum":"${shasum}","tarball":"${tarball}"}`;
   return `${manifest.slice(0, -1)},${id}${deprecated}${dist}}`;
 }

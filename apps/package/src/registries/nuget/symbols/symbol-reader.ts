@@ -5,14 +5,14 @@ import { NotFound } from '@rookery/kernel';
 import type { Entry, ZipFile } from 'yauzl';
 import {
   listEntries,
-  isPlainFile,
+  isReadableZipEntry,
   openStoredZip,
   openEntry,
-  unavailableIfAway,
+  mapBlobErrorToUnavailable,
 } from '../../../packages/archives/stored-zip';
 import type { StoredArchive } from '../../../packages/archives/stored-zip';
-import { invalid } from '../nuspec';
-import { readPackage } from '../read-package';
+import { nugetValidationRefusal } from '../nuspec';
+import { readNugetArchive } from '../read-package';
 import { identifyPdb } from './portable-pdb';
 import type { PdbIdentity } from './portable-pdb';
 
@@ -42,7 +42,7 @@ export class SymbolReader {
    */
   async listSymbols(archive: StoredArchive): Promise<readonly SymbolFile[]> {
     const signal = AbortSignal.timeout(MAX_MS);
-    return readPackage(this.blobs, archive, async (zip) =>
+    return readNugetArchive(this.blobs, archive, async (zip) =>
       identifySymbolFiles(zip, await listSymbolEntries(zip, signal), signal),
     );
   }
@@ -60,20 +60,20 @@ export class SymbolReader {
       return await openEntry(zip, entry);
     } catch (error) {
       zip.close();
-      throw unavailableIfAway(error);
+      throw mapBlobErrorToUnavailable(error);
     }
   }
 }
 
 function isSymbolFile(entry: Entry): boolean {
-  return Buffer.byteLength(entry.fileName) <= MAX_NAME_BYTES && NAME.test(entry.fileName) && isPlainFile(entry);
+  return Buffer.byteLength(entry.fileName) <= MAX_NAME_BYTES && NAME.test(entry.fileName) && isReadableZipEntry(entry);
 }
 
 async function listSymbolEntries(zip: ZipFile, signal: AbortSignal): Promise<readonly Entry[]> {
   const entries = await listEntries(zip, isSymbolFile, signal);
-  if (entries.length > MAX_SYMBOL_FILES) throw invalid('the package has too many symbol files');
+  if (entries.length > MAX_SYMBOL_FILES) throw nugetValidationRefusal('the package has too many symbol files');
   if (entries.reduce((sum, { uncompressedSize }) => sum + uncompressedSize, 0) > MAX_TOTAL_BYTES)
-    throw invalid('symbol files are too large');
+    throw nugetValidationRefusal('symbol files are too large');
   return entries;
 }
 
@@ -94,6 +94,6 @@ async function identifySymbolFiles(
 }
 
 /** Key of a file name for debuggers, which write it in any case. */
-export function symbolKeyOf(path: string): string {
+export function toSymbolFileKey(path: string): string {
   return path.slice(path.lastIndexOf('/') + 1).toLowerCase();
 }

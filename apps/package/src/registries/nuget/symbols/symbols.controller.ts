@@ -1,11 +1,11 @@
 import { Controller } from '@nestjs/common';
-import { Endpoint, streamed } from '@rookery/api-v4';
+import { Endpoint, streamedFile } from '@rookery/api-v4';
 import type { Call, FileAnswer } from '@rookery/api-v4';
 import { InvalidParameters, Refused } from '@rookery/kernel';
 import { basicGroupRegistry, basicRegistry, readsPackages } from '../../../packages/packages.permission';
 import type { NugetPlace } from '../nuget-places';
 import { ShowNugetSymbols } from '../nuget.dto';
-import { SymbolReader, symbolKeyOf } from './symbol-reader';
+import { SymbolReader, toSymbolFileKey } from './symbol-reader';
 import { SymbolsQueries } from './symbols.queries';
 
 const PREFIXES = { project: '/projects/:id/packages/nuget', group: '/groups/:id/-/packages/nuget' } as const;
@@ -27,11 +27,11 @@ function createSymbolsController(kind: 'project' | 'group') {
       source: 'reference packages-and-admin 4.9',
       about: `Downloads a file of symbols of a NuGet package (${kind}).`,
       params: ShowNugetSymbols,
-      answers: streamed(),
+      answers: streamedFile(),
       fails: [400, 404],
     })
     async download({ within, viewer, params }: Call<ShowNugetSymbols, NugetPlace>): Promise<FileAnswer> {
-      const name = symbolKeyOf(params.file_name);
+      const name = toSymbolFileKey(params.file_name);
       if (params.same_file_name.toLowerCase() !== name)
         throw new InvalidParameters(['same_file_name is not the same as file_name']);
       if (!params.checksums?.trim()) throw new Refused('Missing checksum header');

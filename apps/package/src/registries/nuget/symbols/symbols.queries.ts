@@ -1,8 +1,8 @@
 import { Injectable } from '@nestjs/common';
 import { NotFound } from '@rookery/kernel';
 import type { Viewer } from '@rookery/kernel';
-import { INSTALLABLE_STATUSES, toLiterals } from '../../../packages/package-types';
-import { placeStatement, NugetPlaces } from '../nuget-places';
+import { INSTALLABLE_STATUSES, literalListSql } from '../../../packages/package-types';
+import { createNugetPlaceStatement, NugetPlaces } from '../nuget-places';
 import type { NugetPlace } from '../nuget-places';
 
 /** A file of symbols. `sha256` and `size` are those of its archive, `symbol_size` that of the inflated file. */
@@ -22,7 +22,7 @@ export interface SymbolQuery {
   readonly checksums: readonly string[];
 }
 
-const SYMBOL = placeStatement<SymbolQuery, SymbolRow>(
+const SYMBOL = createNugetPlaceStatement<SymbolQuery, SymbolRow>(
   'symbol',
   (scope) =>
     `select f.sha256, f.size, f.created_at, s.entry_name, s.signature, s.size as symbol_size
@@ -30,7 +30,7 @@ const SYMBOL = placeStatement<SymbolQuery, SymbolRow>(
      join nuget_symbols s on s.project_id = scope.id and s.signature = :signature and s.name_key = :name
        and s.checksum = any(:checksums::text[])
      join package_files f on f.id = s.file_id and not f.is_pending_destruction
-     join packages p on p.id = f.package_id and p.status in (${toLiterals(INSTALLABLE_STATUSES)})
+     join packages p on p.id = f.package_id and p.status in (${literalListSql(INSTALLABLE_STATUSES)})
      order by s.file_id desc limit 1`,
 );
 

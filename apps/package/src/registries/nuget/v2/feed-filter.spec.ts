@@ -1,5 +1,5 @@
 import { InvalidParameters } from '@rookery/kernel';
-import { parsePackageKey, parseFilter, unquote } from './feed-filter';
+import { parseNugetFeedPackageKey, parseNugetFeedFilter, unquoteFeedText } from './feed-filter';
 
 const NONE = { names: null, version: null, latest: null };
 
@@ -15,7 +15,7 @@ describe('a filter', () => {
     ["Id eq 'a' and NormalizedVersion eq '1.0.0'", { ...NONE, names: ['a'], version: '1.0.0' }],
     ["(tolower(Id) eq 'a') and IsLatestVersion", { ...NONE, names: ['a'], latest: 'of releases' }],
   ])('%s is understood', (text, filter) => {
-    expect(parseFilter(text)).toEqual(filter);
+    expect(parseNugetFeedFilter(text)).toEqual(filter);
   });
 
   it.each([
@@ -30,14 +30,17 @@ describe('a filter', () => {
     Array.from({ length: 51 }, () => "Id eq 'a'").join(' or '),
     ' '.repeat(5000),
   ])('%.60s is refused', (text) => {
-    expect(() => parseFilter(text)).toThrow(InvalidParameters);
+    expect(() => parseNugetFeedFilter(text)).toThrow(InvalidParameters);
   });
 });
 
 test('keys and texts have quotation marks', () => {
-  expect(parsePackageKey("Packages(Id='Nest.Eggs',Version='1.0')")).toEqual({ name: 'Nest.Eggs', version: '1.0' });
-  expect(parsePackageKey("Packages(Id='it''s', Version='')")).toEqual({ name: "it's", version: '' });
+  expect(parseNugetFeedPackageKey("Packages(Id='Nest.Eggs',Version='1.0')")).toEqual({
+    name: 'Nest.Eggs',
+    version: '1.0',
+  });
+  expect(parseNugetFeedPackageKey("Packages(Id='it''s', Version='')")).toEqual({ name: "it's", version: '' });
   for (const other of ['Packages()', "Packages(Id='a')", "Packages(Id='a',Version='1'')"])
-    expect(parsePackageKey(other)).toBeNull();
-  expect([unquote("'a''b'"), unquote('a'), unquote("''")]).toEqual(["a'b", 'a', '']);
+    expect(parseNugetFeedPackageKey(other)).toBeNull();
+  expect([unquoteFeedText("'a''b'"), unquoteFeedText('a'), unquoteFeedText("''")]).toEqual(["a'b", 'a', '']);
 });

@@ -19,12 +19,12 @@ const LATEST = /\b(IsLatestVersion|IsAbsoluteLatestVersion)\b(?: eq true)?/gi;
  * Parses `$filter`: names joined by `or`, or one name, a version and the newest version joined by `and`. Each is optional.
  * Errors: InvalidParameters for other conditions.
  */
-export function parseFilter(text: string): FeedFilter {
+export function parseNugetFeedFilter(text: string): FeedFilter {
   const names: string[] = [];
   const versions: string[] = [];
   const latest: string[] = [];
   const take = (into: string[]) => (_: string, value: string) => {
-    into.push(unquote(`'${value}'`));
+    into.push(unquoteFeedText(`'${value}'`));
     return '+';
   };
   const isLong = text.length > MAX_LENGTH;
@@ -45,13 +45,15 @@ export function parseFilter(text: string): FeedFilter {
 }
 
 /** The text inside quotation marks, in which a doubled mark counts once; another text as it is. */
-export function unquote(text: string): string {
+export function unquoteFeedText(text: string): string {
   const match = /^'(.*)'$/s.exec(text.trim());
   return match ? match[1]!.replaceAll("''", "'") : text;
 }
 
 /** Returns the key of `Packages(Id='…',Version='…')`, or null for another operation. */
-export function parsePackageKey(operation: string): { readonly name: string; readonly version: string } | null {
+export function parseNugetFeedPackageKey(
+  operation: string,
+): { readonly name: string; readonly version: string } | null {
   const match = /^Packages\(Id='((?:[^']|'')*)',\s*Version='((?:[^']|'')*)'\)$/.exec(operation);
-  return match ? { name: unquote(`'${match[1]!}'`), version: unquote(`'${match[2]!}'`) } : null;
+  return match ? { name: unquoteFeedText(`'${match[1]!}'`), version: unquoteFeedText(`'${match[2]!}'`) } : null;
 }

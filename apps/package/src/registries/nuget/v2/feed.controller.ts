@@ -1,5 +1,5 @@
 import { Controller } from '@nestjs/common';
-import { createdMessage, Endpoint, file, none, streamedBody } from '@rookery/api-v4';
+import { createdMessage, Endpoint, file, noContent, streamedBody } from '@rookery/api-v4';
 import type { Call, FileAnswer, NoParams, ProjectScope, StreamedCall } from '@rookery/api-v4';
 import { InvalidParameters, NotFound } from '@rookery/kernel';
 import type { SignedInViewer } from '@rookery/kernel';
@@ -14,9 +14,9 @@ import {
 import { NugetRemovals } from '../nuget-removals';
 import { IdentifyNugetVersion } from '../nuget.dto';
 import { NugetService } from '../nuget.service';
-import { parsePackageKey, parseFilter, unquote } from './feed-filter';
+import { parseNugetFeedPackageKey, parseNugetFeedFilter, unquoteFeedText } from './feed-filter';
 import { ShowNugetFeed } from './feed.dto';
-import { entryDocument, feedDocument, FEED_METADATA, serviceDocument } from './feed.presenter';
+import { nugetFeedEntryDocument, nugetFeedDocument, FEED_METADATA, nugetFeedServiceDocument } from './feed.presenter';
 import type { FeedUrls } from './feed.presenter';
 import { FeedQueries } from './feed.queries';
 import type { FeedSearch } from './feed.queries';
@@ -43,7 +43,7 @@ export class FeedController {
     answers: file('application/xml'),
   })
   showService({ within }: Call<NoParams, ProjectScope>): FileAnswer {
-    return documentAnswer(serviceDocument(this.feedUrls(within)), 'application/xml');
+    return documentAnswer(nugetFeedServiceDocument(this.feedUrls(within)), 'application/xml');
   }
 
   @Endpoint('GET', `${FEED}/:operation`, {
@@ -56,9 +56,12 @@ export class FeedController {
   async show({ within, viewer, params }: Call<ShowNugetFeed, ProjectScope>): Promise<FileAnswer> {
     if (params.operation === '$metadata') return documentAnswer(FEED_METADATA, 'application/xml');
     const urls = this.feedUrls(within);
-    const key = parsePackageKey(params.operation);
+    const key = parseNugetFeedPackageKey(params.operation);
     if (key)
-      return documentAnswer(entryDocument(urls, await this.versions.show(within, viewer, key.name, key.version)), ATOM);
+      return documentAnswer(
+        nugetFeedEntryDocument(urls, await this.versions.show(within, viewer, key.name, key.version)),
+        ATOM,
+      );
     const asked = parseSearch(params);
     const page = await this.versions.searchFeed(within, viewer, asked);
     const end = asked.skip + page.entries.length;
@@ -66,7 +69,7 @@ export class FeedController {
     const next = hasNext ? `${urls.base}/${params.operation}?${nextPageQuery(params, end)}` : null;
     const isCounted = params.$inlinecount === 'allpages';
     return documentAnswer(
-      feedDocument(urls, page, { title: withoutParentheses(params.operation), isCounted, next }),
+      nugetFeedDocument(urls, page, { title: withoutParentheses(params.operation), isCounted, next }),
       ATOM,
     );
   }
@@ -88,7 +91,7 @@ export class FeedController {
     may: removesPackages,
     about: 'Deletes a version of a NuGet package (version 2 of the protocol).',
     params: IdentifyNugetVersion,
-    answers: none(),
+    answers: noContent(),
     fails: [404],
   })
   async remove({ within, viewer, params }: Call<IdentifyNugetVersion, ProjectScope, SignedInViewer>): Promise<void> {
@@ -106,17 +109,17 @@ const withoutParentheses = (operation: string): string => operation.replace(/\(\
 /** Errors: NotFound for an operation that feeds do not have; InvalidParameters. */
 function parseSearch(params: ShowNugetFeed): FeedSearch {
   const page = { skip: params.$skip, top: Math.min(params.$top ?? MAX_PAGE, MAX_PAGE) };
-  const filter = parseFilter(params.$filter);
+  const filter = parseNugetFeedFilter(params.$filter);
   const isNewestFirst = /^Version desc\b/i.test(params.$orderby.trim());
   const all = { ...filter, ...page, isNewestFirst, q: '', prerelease: true };
   switch (withoutParentheses(params.operation)) {
     case 'FindPackagesById':
       if (!params.package_name) throw new InvalidParameters(['id is missing']);
-      return { ...all, names: [unquote(params.package_name)] };
+      return { ...all, names: [unquoteFeedText(params.package_name)] };
     case 'Packages':
       return all;
     case 'Search':
-      return { ...all, q: unquote(params.searchTerm), prerelease: params.includePrerelease };
+      return { ...all, q: unquoteFeedText(params.searchTerm), prerelease: params.includePrerelease };
     default:
       throw new NotFound();
   }

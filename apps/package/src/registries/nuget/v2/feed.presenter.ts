@@ -1,5 +1,5 @@
 import { escapeHtml } from '@rookery/kernel';
-import { renderFileName } from '../nuget-releases';
+import { renderNugetFileName } from '../nuget-releases';
 import type { DependencyGroup } from '../nuspec';
 import type { FeedEntry, FeedPage } from './feed.queries';
 
@@ -16,7 +16,7 @@ const NAMESPACES =
 const SCHEME = 'http://schemas.microsoft.com/ado/2007/08/dataservices/scheme';
 
 /** The document that leads clients to the packages of a feed. */
-export function serviceDocument({ base }: FeedUrls): string {
+export function nugetFeedServiceDocument({ base }: FeedUrls): string {
   return (
     `${DECLARATION}<service xmlns="http://www.w3.org/2007/app" xmlns:atom="http://www.w3.org/2005/Atom" ` +
     `xml:base="${escapeHtml(`${base}/`)}"><workspace><atom:title type="text">Default</atom:title>` +
@@ -63,7 +63,7 @@ export const FEED_METADATA =
   '</EntityContainer></Schema></edmx:DataServices></edmx:Edmx>\n';
 
 /** A feed of versions. `next` is the URL of the next page, null on the last one. */
-export function feedDocument(
+export function nugetFeedDocument(
   urls: FeedUrls,
   { total, entries }: FeedPage,
   page: { readonly title: string; readonly isCounted: boolean; readonly next: string | null },
@@ -81,14 +81,14 @@ export function feedDocument(
 }
 
 /** The document of one version. */
-export function entryDocument(urls: FeedUrls, found: FeedEntry): string {
+export function nugetFeedEntryDocument(urls: FeedUrls, found: FeedEntry): string {
   return `${DECLARATION}${renderEntry(urls, found, `xml:base="${escapeHtml(`${urls.base}/`)}" ${NAMESPACES}`)}\n`;
 }
 
 function renderEntry({ registry, base }: FeedUrls, row: FeedEntry, attributes: string): string {
   const { nuspec, name, name_key: key, version_key: version } = row;
   const path = `Packages(Id='${name}',Version='${row.version}')`;
-  const file = `${registry}/download/${key}/${version}/${renderFileName(key, version, 'nupkg')}`;
+  const file = `${registry}/download/${key}/${version}/${renderNugetFileName(key, version, 'nupkg')}`;
   return (
     `<entry${attributes === '' ? '' : ` ${attributes}`}><id>${escapeHtml(`${base}/${path}`)}</id>` +
     `<category term="NuGetGallery.V2FeedPackage" scheme="${SCHEME}"/>` +

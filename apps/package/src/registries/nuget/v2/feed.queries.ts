@@ -4,7 +4,7 @@ import { NotFound } from '@rookery/kernel';
 import type { Viewer } from '@rookery/kernel';
 import { Database, statement } from '@rookery/persistence';
 import { nameKeyOf } from '../../../packages/package-types';
-import { inOrder, NugetQueries } from '../nuget.queries';
+import { sortDistinctNugetVersions, NugetQueries } from '../nuget.queries';
 import type { NugetRow, VersionOfName } from '../nuget.queries';
 import { parseNugetVersion } from '../nuget-version';
 import type { FeedFilter } from './feed-filter';
@@ -115,7 +115,7 @@ export class FeedQueries {
   ): Promise<MarkedVersion[]> {
     if (names.length === 0) return [];
     const rows = await this.nuget.listVersionsOfNames(project, viewer, names, true);
-    return names.flatMap((name) => markLatest(inOrder(rows.filter((row) => row.name_key === name))));
+    return names.flatMap((name) => markLatest(sortDistinctNugetVersions(rows.filter((row) => row.name_key === name))));
   }
 
   private async describeVersions(versions: readonly MarkedVersion[]): Promise<readonly FeedEntry[]> {
