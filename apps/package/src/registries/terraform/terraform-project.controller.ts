@@ -14,7 +14,7 @@ import { packageDownload } from '../../packages/package-download.presenter';
 import { MAX_FILE_BYTES, PackageFiles } from '../../packages/package-files';
 import { basicRegistry, publishesPackages, readsPackages } from '../../packages/packages.permission';
 import { GET_HEADER } from './terraform-instance.controller';
-import { DownloadLatestTerraformModule, DownloadTerraformModule, UploadTerraformModule } from './terraform.dto';
+import { ShowLatestTerraformModule, ShowTerraformModule, UploadTerraformModule } from './terraform.dto';
 import { TerraformQueries } from './terraform.queries';
 import { TerraformService } from './terraform.service';
 
@@ -39,18 +39,18 @@ export class TerraformProjectController {
   @Endpoint('GET', MODULE, {
     ...reads,
     about: 'Downloads the latest version of a Terraform module of a project.',
-    params: DownloadLatestTerraformModule,
+    params: ShowLatestTerraformModule,
   })
-  async downloadLatest({ within, params }: Call<DownloadLatestTerraformModule, ProjectScope>) {
+  async downloadLatest({ within, params }: Call<ShowLatestTerraformModule, ProjectScope>) {
     return this.archiveAnswer(within, params, await this.modules.latestOfProject(within.id, params));
   }
 
   @Endpoint('GET', `${MODULE}/:version`, {
     ...reads,
     about: 'Downloads a version of a Terraform module of a project.',
-    params: DownloadTerraformModule,
+    params: ShowTerraformModule,
   })
-  download({ within, params }: Call<DownloadTerraformModule, ProjectScope>) {
+  download({ within, params }: Call<ShowTerraformModule, ProjectScope>) {
     return this.archiveAnswer(within, params, params.version);
   }
 
@@ -71,7 +71,7 @@ export class TerraformProjectController {
   /** The archive, or its address for clients that ask for it. */
   private async archiveAnswer(
     { id }: ProjectScope,
-    params: DownloadLatestTerraformModule,
+    params: ShowLatestTerraformModule,
     version: string,
   ): Promise<FileAnswer | AlternativeAnswer> {
     const file = await this.modules.fileOfProject(id, params, version);

@@ -16,11 +16,11 @@ export class UploadTerraformModule extends IdentifyModuleOfProject {
   @Text({ in: 'path', max: 255, pattern: VERSION, about: 'Version (SemVer) without `v`.' }) version: string;
 }
 
-export class DownloadLatestTerraformModule extends IdentifyModuleOfProject {
+export class ShowLatestTerraformModule extends IdentifyModuleOfProject {
   @Flag({ optional: true, about: 'Answers 204 with the address of the archive.' }) 'terraform-get'?: boolean;
 }
 
-export class DownloadTerraformModule extends DownloadLatestTerraformModule {
+export class ShowTerraformModule extends ShowLatestTerraformModule {
   @Text({ in: 'path', max: 255, pattern: VERSION, about: 'Version (SemVer) without `v`.' }) version: string;
 }
 
