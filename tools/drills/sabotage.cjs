@@ -182,7 +182,7 @@ const CHANGES = {
   /** An invited group keeps its access level after the invitation expires. */
   'endless-shares': {
     file: /directory[\\/]dist[\\/]sql[\\/]level-sql\.js$/,
-    from: /and \$\{isMembershipOrShareUnexpiredSql\('s'\)\} and/,
+    from: /and \$\{notExpiredSql\('s'\)\} and/,
     to: 'and',
   },
   /** Members of an invited group get their own level, not limited by that of the invitation. */
