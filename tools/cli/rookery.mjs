@@ -77,7 +77,7 @@ program
     wrapAction(async ({ data, output }) => {
       const { statesOf } = await import('./status.mjs');
       const states = await statesOf(data);
-      output.rows(states, ['process', 'state', 'pid', 'outbox_oldest_seconds', 'open_dead_letters', 'about']);
+      output.rows(states, ['process', 'state', 'pid', 'management', 'outbox_oldest_seconds', 'open_dead_letters', 'about']);
       if (states.every(({ state }) => state === 'away'))
         throw new CommandFailure(`No estate runs on ${data}`, EXIT.unavailable);
       if (!states.every(({ state }) => state === 'ready')) throw new CommandFailure('not all processes are ready');

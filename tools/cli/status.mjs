@@ -9,8 +9,9 @@ const SERVERS = ['postgres', 'nats'];
 const PATIENCE_MS = 5000;
 
 /**
- * @typedef {{ process: string, state: 'ready' | 'not ready' | 'away', pid: number | null, about: string | null,
- *   outbox_oldest_seconds: number | null, open_dead_letters: number | null }} ProcessState
+ * `management` is the address of health and metrics.
+ * @typedef {{ process: string, state: 'ready' | 'not ready' | 'away', pid: number | null, management: string | null,
+ *   about: string | null, outbox_oldest_seconds: number | null, open_dead_letters: number | null }} ProcessState
  */
 
 /**
@@ -40,6 +41,7 @@ function stateOfServer(name, pid) {
     process: name,
     state: isUp ? 'ready' : 'away',
     pid: isUp ? pid : null,
+    management: null,
     about: null,
     outbox_oldest_seconds: null,
     open_dead_letters: null,
@@ -53,7 +55,7 @@ function stateOfServer(name, pid) {
  * @returns {Promise<ProcessState>}
  */
 async function stateOfProcess(name, port, pid) {
-  const none = { outbox_oldest_seconds: null, open_dead_letters: null };
+  const none = { management: null, outbox_oldest_seconds: null, open_dead_letters: null };
   const health = pid === null ? null : await fetchManagement(port, '/-/health/ready');
   if (health === null) return { process: name, state: 'away', pid: null, about: null, ...none };
   const about = health.status === 200 ? null : (JSON.parse(health.text).reasons ?? []).join(', ');
@@ -62,11 +64,15 @@ async function stateOfProcess(name, port, pid) {
     process: name,
     state: health.status === 200 ? 'ready' : 'not ready',
     pid,
+    management: managementUrl(port),
     about,
     outbox_oldest_seconds: sumOfSeries(metrics?.text, /^rookery_outbox_oldest_seconds(?:\{[^}]*\})? (\S+)$/gm),
     open_dead_letters: sumOfSeries(metrics?.text, /^rookery_dead_letters\{[^}]*state="open"[^}]*\} (\S+)$/gm),
   };
 }
+
+/** @param {string | undefined} port */
+const managementUrl = (port) => `http://127.0.0.1:${port}`;
 
 /**
  * @param {string | undefined} port
@@ -76,7 +82,7 @@ async function stateOfProcess(name, port, pid) {
 async function fetchManagement(port, path) {
   try {
     const signal = AbortSignal.timeout(PATIENCE_MS);
-    const response = await fetch(`http://127.0.0.1:${port}${path}`, { signal });
+    const response = await fetch(managementUrl(port) + path, { signal });
     return { status: response.status, text: await response.text() };
   } catch {
     return null;

@@ -249,7 +249,8 @@ export class RepositoryFaultDrill {
 }
 
 /**
- * Changes that do not lead, one after the other, from nothing to the present value: one is missing, or there twice.
+ * Returns a text for each commit at which the changes of a ref form no chain from nothing to `now`: a change is missing, or
+ * there twice. The order of `changes` does not matter.
  * @param {Change[]} changes
  * @param {string | null} now
  */

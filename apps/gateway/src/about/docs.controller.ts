@@ -49,7 +49,10 @@ const apiDocs = html`<!doctype html>
       </style>
     </head>
     <body>
-      <p><a href="/-/docs/events">Events</a></p>
+      <p>
+        Requests of this page need a token: choose <em>Authorize</em> and enter an access token, such as the one that
+        <code>npm start</code> printed. <a href="/-/docs/events">Events</a> have a page of their own.
+      </p>
       <div id="docs"></div>
       <noscript
         >This page needs JavaScript. The document is at <a href="/api/v4/openapi.json">openapi.json</a>.</noscript

@@ -38,7 +38,7 @@ export interface CommitQuery {
 
 /** Largest commit object that is read. Units: bytes. */
 const MAX_COMMIT_BYTES = 10 * 1024 * 1024;
-/** Largest commit objects together that are read. Units: bytes. */
+/** Largest total size of the commits that one call of `readCommits` reads. Units: bytes. */
 const MAX_COMMITS_BYTES = 64 * 1024 * 1024;
 const COMMITS_AT_ONCE = 20;
 const MAX_AUTHOR = 255;

@@ -69,7 +69,10 @@ export class DatabaseRestoreRecovery {
     this.recordedAt = Date.now();
   }
 
-  /** Records the time up to which the database is current, in case it is restored from a later dump. */
+  /**
+   * Stores the present time in the database, at most once in `RECORD_EVERY_MS`. In a restored database it is the time up to
+   * which the restored state reaches.
+   */
   async recordTime(): Promise<void> {
     if (Date.now() - this.recordedAt < RECORD_EVERY_MS) return;
     this.recordedAt = Date.now();

@@ -15,7 +15,7 @@ export interface ReaderSql {
   readonly readsConfidential: string;
 }
 
-/** SQL expressions that the JSON of a noteable needs in addition to its row and its reader. */
+/** SQL expressions and settings that the JSON of a noteable needs in addition to its row and its reader. */
 export interface NoteableJsonSql {
   readonly externalUrl: string;
   /** Full path of its project, a text expression. */

@@ -26,7 +26,10 @@ const person = {
   isExternal: 'u.external',
 };
 
-/** Lists the participants of a noteable that the reader may see. Source: reference work-tracking 9.1. */
+/**
+ * Lists the participants of a visible noteable who may read it themselves. Users who participate by internal notes only are
+ * shown to readers of internal notes. Source: reference work-tracking 9.1.
+ */
 @Injectable()
 export class ParticipantsQueries {
   private readonly kept = new CachedStatements();

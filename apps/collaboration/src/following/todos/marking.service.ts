@@ -53,7 +53,8 @@ const NOW = '0';
 const JUST_AFTER = '1 millisecond';
 
 /**
- * Statements of one kind. The noteable is locked, so that its deletion comes before or after. With concurrent calls the
+ * Statements for a kind of noteable by which the caller adds a to-do on it (`mark`) and completes the pending ones
+ * (`settle`). The noteable is locked, so that its deletion comes before or after. With concurrent calls the
  * unique index of pending to-dos lets one of them insert.
  */
 const markingStatementsOf = cachePerNoteableKindAndColumn((kind, by) => {

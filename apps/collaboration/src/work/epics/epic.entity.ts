@@ -59,8 +59,9 @@ export class Epic {
   @Column({ type: 'bigint', default: 0, update: false }) relativePosition: number;
   @Column({ type: 'text' }) title: string;
   @Column({ type: 'text', nullable: true }) description: string | null;
-  /** The last editors of the title and of the description. */
+  /** Last editor of the title. */
   @Column({ type: 'bigint', nullable: true }) titleEditedById: number | null;
+  /** Last editor of the description. */
   @Column({ type: 'bigint', nullable: true }) editedById: number | null;
   @Column({ type: 'text', default: 'opened' }) state: 'opened' | 'closed';
   @Column({ type: 'boolean', default: false }) confidential: boolean;

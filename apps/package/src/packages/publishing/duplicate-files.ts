@@ -59,7 +59,7 @@ export class DuplicateFilePolicy {
 
   /** Refuses an upload before its body is read, if no body could be accepted. Errors: Refused. */
   async refuseEarly(project: ProjectScope, viewer: SignedInViewer, file: NewPackageFile): Promise<void> {
-    if (await this.areAllowed(project, file)) return;
+    if (await this.areDuplicatesAllowed(project, file)) return;
     const earlier = await this.findFile(this.database, project, file);
     if (earlier && !isRetryOfUnansweredUpload(earlier, earlier.sha256, viewer)) throw duplicateRefusal();
   }
@@ -72,7 +72,7 @@ export class DuplicateFilePolicy {
     { content, answered }: UploadedFile,
     add: AddFile,
   ): Promise<PackageFileRow> {
-    if (await this.areAllowed(project, file)) return this.work.run((tx) => add(tx, null));
+    if (await this.areDuplicatesAllowed(project, file)) return this.work.run((tx) => add(tx, null));
     const key = fileLockKey(project, file);
     const turn = await this.receipts.beginTurn(key, answered);
     const row = await this.work.run(async (tx) => {
@@ -96,7 +96,7 @@ export class DuplicateFilePolicy {
   }
 
   /** Whether a package of the project may be uploaded again under the same name, or a module in another project. */
-  areAllowed({ namespace }: ProjectScope, file: PackageName, reads?: SqlReader): Promise<boolean> {
+  areDuplicatesAllowed({ namespace }: ProjectScope, file: PackageName, reads?: SqlReader): Promise<boolean> {
     return this.settings.areDuplicatesAllowed(namespace.traversalIds, file, reads);
   }
 }

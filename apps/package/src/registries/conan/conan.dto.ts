@@ -9,7 +9,9 @@ const REFERENCE = /^[A-Za-z0-9]{1,128}$/;
 const patternOfNames = (names: readonly string[]): RegExp =>
   new RegExp(`^(?:${names.map((name) => name.replaceAll('.', '\\.')).join('|')})$`);
 
-/** Fields that both versions of the protocol share. */
+// Parameters that both versions of the Conan protocol have.
+
+/** Name of a file of a recipe. */
 export const RECIPE_FILE = {
   in: 'path',
   max: 255,

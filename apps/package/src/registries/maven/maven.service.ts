@@ -93,7 +93,8 @@ export class MavenService {
 
   /**
    * Compares an uploaded digest with that of the stored file. An MD5 is ignored, because refusing a wrong one would
-   * fail builds. A digest of metadata is ignored, because Rookery generates the metadata. Errors: NotFound, Conflict.
+   * fail builds. A digest of metadata is ignored, because Rookery generates the metadata.
+   * Returns `compared` for each SHA-1, for which clients expect an answer of its own. Errors: NotFound, Conflict.
    */
   private async compareChecksum(
     { id }: ProjectScope,

@@ -86,7 +86,7 @@ export class NugetReleases {
       // Exception patterns match the first published spelling: an upload with another spelling replaces the same version.
       const { name: publishedName, version: publishedVersion } = found ?? { name: nuspec.id, version: nuspec.version };
       const named = { type: 'nuget', name: publishedName, version: publishedVersion } as const;
-      const isAllowed = await this.duplicates.areAllowed(project, named, tx);
+      const isAllowed = await this.duplicates.areDuplicatesAllowed(project, named, tx);
       if (found && found.file_id !== null && !isAllowed) {
         if (isRetryOfUnansweredUpload(found, content.sha256, viewer)) return found.file_id;
         throw new Conflict('A package with the same name and version already exists');

@@ -45,7 +45,7 @@ export class TerraformService {
     const name = moduleName(module);
     const type = 'terraform_module' as const;
     const maxBytes = await this.gate.admitUpload(project, viewer, { type, name }, body.declaredSize);
-    const isShareable = await this.duplicates.areAllowed(project, { type, name, version });
+    const isShareable = await this.duplicates.areDuplicatesAllowed(project, { type, name, version });
     const release = { project, viewer, name, version, isShareable };
     await this.releases.refuseEarly(release);
     const content = await this.files.storeFile(body, maxBytes);

@@ -13,7 +13,10 @@ import {
 } from './allowances';
 import type { QueuedMail } from './allowances';
 
-/** Longer than PostgreSQL works at a commit whose client is gone. Units: ms. */
+/**
+ * Time for which a batch whose commit is in doubt is released again and again. PostgreSQL works at a commit whose client is
+ * gone for a shorter time. Units: ms.
+ */
 const DOUBT_MS = 30_000;
 
 /** Number of e-mails that one sweep postpones at most, and the interval of sweeps in milliseconds. */
