@@ -93,7 +93,7 @@ function createSuites({ only, layout, words, digests, until }) {
   const suites = [];
   const pattern = only === null ? undefined : FILES[only];
   const kind = pattern ? ['--testPathPatterns', pattern] : [];
-  const jest = { config: 'tools/jest/all.cjs', workers: workerCount(), words: [...kind, ...words], until };
+  const jest = { config: 'tools/jest/all.cjs', workers: testWorkerCount(), words: [...kind, ...words], until };
   const program = () => newestNodeProgram((text) => console.error(text));
   if (only === null || pattern)
     suites.push({ name: 'jest', run: (file) => runJest({ ...jest, only: file, program: program() }) });
@@ -101,7 +101,7 @@ function createSuites({ only, layout, words, digests, until }) {
   const journeys = only === 'model' ? model : { words };
   if (only === null || only === 'e2e' || only === 'model')
     suites.push({ name: 'journeys', run: (file) => runJourneys({ digests, layout, ...journeys, until, only: file }) });
-  const tests = testFiles();
+  const tests = listToolTestFiles();
   if (only === null || only === 'estate')
     suites.push({ name: 'estate', run: (file) => runNodeTests({ files: tests, until, only: file }) });
   return suites;
@@ -126,13 +126,13 @@ async function runSuites(suites) {
  * One worker for each core; fewer with little memory, but at least two. More are slower: specs that wait for the product
  * ask it again and again, and so take the time of those that work.
  */
-function workerCount() {
+function testWorkerCount() {
   const fitting = Math.floor(totalmem() / WORKER_BYTES);
   return Math.max(2, Math.min(fitting, availableParallelism()));
 }
 
 /** Tests of the tools, for Node's own runner. */
-function testFiles() {
+function listToolTestFiles() {
   return TEST_FOLDERS.flatMap((folder) =>
     readdirSync(join(ROOT, folder))
       .filter((name) => name.endsWith('.test.mjs'))

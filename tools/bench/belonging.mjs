@@ -116,7 +116,7 @@ const median = (values = []) => [...values].sort((a, b) => a - b)[Math.floor(val
  * @param {{ rounds: number, count: number }} options
  * @returns {Promise<Record<string, number>>}
  */
-async function p50ByWay(estate, people, target, { rounds, count }) {
+async function measureP50ByMembershipWay(estate, people, target, { rounds, count }) {
   /** @type {Record<string, number[]>} */
   const p50 = Object.fromEntries(WAYS.map((way) => [way, []]));
   for (let round = 0; round < rounds; round += 1) {
@@ -137,7 +137,7 @@ async function p50ByWay(estate, people, target, { rounds, count }) {
  * @param {PeopleByWay} people
  * @param {Pick<BenchedList, 'whole' | 'totals'>} list
  */
-async function checkTotals(estate, people, { whole, totals }) {
+async function checkListTotalsByMembershipWay(estate, people, { whole, totals }) {
   for (const [way, { token }] of Object.entries(people)) {
     const response = await fetch(`${estate.baseUrl}/api/v4${whole}`, { headers: { 'private-token': token } });
     const total = Number(response.headers.get('x-total'));
@@ -157,13 +157,13 @@ export async function benchMembershipLists(name, { rounds, count }) {
   const { held, shown, ...list } = /** @type {BenchedList} */ (LISTS[name]);
   try {
     const people = await seedGroupsAndMembers(estate);
-    await checkTotals(estate, people, list);
-    await p50ByWay(estate, people, `/${name}${held[0]}`, { rounds: 1, count: 200 });
+    await checkListTotalsByMembershipWay(estate, people, list);
+    await measureP50ByMembershipWay(estate, people, `/${name}${held[0]}`, { rounds: 1, count: 200 });
     console.log(`p50 in ms, and as a ratio to the user with ${FEW} groups (goal for the calls marked *: ${GOAL})`);
     console.log(`${`GET /${name}`.padEnd(44)} ${WAYS.map((way) => way.padStart(18)).join('')}`);
     let isKept = true;
     for (const query of [...held, ...shown]) {
-      const p50 = await p50ByWay(estate, people, `/${name}${query}`, { rounds, count });
+      const p50 = await measureP50ByMembershipWay(estate, people, `/${name}${query}`, { rounds, count });
       /** @param {string} way */
       const of = (way) => p50[way] ?? 0;
       const ratios = WAYS.map((way) => of(way) / of('few'));

@@ -128,7 +128,7 @@ function createWorkloads({ project, people }) {
  * @param {Estate} estate
  * @param {Data['people']} people
  */
-async function startLimitServer(estate, people) {
+async function startLowerBoundServer(estate, people) {
   const port = await freePort();
   const tokens = Object.fromEntries(people.map(({ id, username, token }) => [token, [id, username]]));
   const child = fork(fileURLToPath(new URL('limit.mjs', import.meta.url)), {
@@ -160,7 +160,7 @@ const OWN = new Set(['id', 'created_at', 'updated_at']);
  * @param {string[]} names
  * @param {string} mailDir
  */
-async function checkSameAnswers(ours, limit, names, mailDir) {
+async function checkAnswersEqualLowerBound(ours, limit, names, mailDir) {
   /** @type {(target: Target, name: string) => Promise<string>} */
   const ask = async ({ origin, kinds }, name) => {
     const { path, ...request } = requireWorkload(kinds, name)(3);
@@ -168,7 +168,7 @@ async function checkSameAnswers(ours, limit, names, mailDir) {
     return response.text();
   };
   for (const name of names.filter((one) => one !== 'M')) {
-    if (name === 'W1') await checkOneMail([ours, limit], (target) => ask(target, name), mailDir);
+    if (name === 'W1') await checkNoteSendsOneMail([ours, limit], (target) => ask(target, name), mailDir);
     /** @type {((key: string, value: unknown) => unknown) | undefined} */
     const without = name === 'W1' ? (key, value) => (OWN.has(key) ? undefined : value) : undefined;
     const [product, floor] = (await Promise.all([ask(ours, name), ask(limit, name)])).map((text) =>
@@ -194,7 +194,7 @@ function requireWorkload(kinds, name) {
  * @param {(target: Target) => Promise<unknown>} ask
  * @param {string} folder
  */
-async function checkOneMail(targets, ask, folder) {
+async function checkNoteSendsOneMail(targets, ask, folder) {
   const sent = () => readdirSync(folder).filter((file) => file.endsWith('.eml')).length;
   for (const target of targets) {
     const before = sent();
@@ -228,15 +228,15 @@ async function warmUp(target, next, { concurrency }, round) {
  * @param {Target} target
  * @param {Workload} next
  * @param {Pick<Options, 'concurrency' | 'count'>} options
- * @param {number} idle
+ * @param {number} idleCpu
  * @returns {Promise<MeasuredRow>}
  */
-async function measureRound(target, next, { concurrency, count }, idle) {
+async function measureRound(target, next, { concurrency, count }, idleCpu) {
   const [from, before, byProcess] = [performance.now(), cpuSeconds(target.pids), cpuByProcess(target)];
   const result = await load(target.origin, { concurrency, count, next });
-  await waitUntilCpuIdle(target.pids, idle);
+  await waitUntilCpuIdle(target.pids, idleCpu);
   const seconds = (performance.now() - from) / 1000;
-  const cpu = ((cpuSeconds(target.pids) - before - idle * seconds) / count) * 1000;
+  const cpu = ((cpuSeconds(target.pids) - before - idleCpu * seconds) / count) * 1000;
   const shares = Object.entries(cpuByProcess(target)).map(([name, used]) => [
     name,
     ((used - (byProcess[name] ?? 0)) / count) * 1000,
@@ -311,7 +311,7 @@ async function startSeededEstate(checkout, { entries, layout, names }) {
  * @param {string} name
  * @returns {Record<string, Target>}
  */
-const feedAndNotesTargets = (target, name) => ({
+const toFeedAndNotesTargets = (target, name) => ({
   rookery: target,
   notes: { ...target, kinds: { [name]: requireWorkload(target.kinds, 'R1') } },
 });
@@ -321,7 +321,7 @@ const feedAndNotesTargets = (target, name) => ({
  * @param {Target} target
  * @returns {Record<string, Target>}
  */
-const pageAndCallsTargets = (target) => ({
+const toPageAndApiCallsTargets = (target) => ({
   rookery: target,
   calls: { ...target, kinds: { P: requireWorkload(target.kinds, 'calls of P') } },
 });
@@ -374,20 +374,20 @@ try {
     ends.push(other.end);
     stacks['other'] = other.target;
   } else {
-    const limit = await startLimitServer(ours.estate, ours.data.people);
+    const limit = await startLowerBoundServer(ours.estate, ours.data.people);
     ends.unshift(limit.stop);
     const pids = [Number(limit.pid), Number(ours.estate.pids['postgres'])];
     const target = { origin: limit.origin, pids, kinds: ours.target.kinds };
     stacks['limit'] = target;
     const compared = chosen.names.filter((name) => name in GOALS);
-    await checkSameAnswers(ours.target, target, compared, ours.estate.mailDir);
+    await checkAnswersEqualLowerBound(ours.target, target, compared, ours.estate.mailDir);
   }
   console.log('      target   CPU s/1,000   req/s    p50 ms   p99 ms   not 2xx   CPU ratio (goal)');
   for (const name of chosen.names) {
     const isPage = name === 'P' && !chosen.against;
     const goal = isPage ? PAGE_GOAL : (GOALS[name] ?? FEED_GOALS[name]);
-    const compared = name in FEED_GOALS && !chosen.against ? feedAndNotesTargets(ours.target, name) : stacks;
-    const targets = isPage ? pageAndCallsTargets(ours.target) : compared;
+    const compared = name in FEED_GOALS && !chosen.against ? toFeedAndNotesTargets(ours.target, name) : stacks;
+    const targets = isPage ? toPageAndApiCallsTargets(ours.target) : compared;
     /** @type {Record<string, MeasuredRow[]>} */
     const rows = Object.fromEntries(Object.keys(targets).map((target) => [target, []]));
     for (let round = 0; round < chosen.rounds; round += 1) {

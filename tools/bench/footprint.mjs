@@ -32,7 +32,9 @@ async function main(words) {
   const option = (name, otherwise) => (words.includes(name) ? Number(words[words.indexOf(name) + 1]) : otherwise);
   const limit = option('--max', Infinity);
   const times = { settleMs: option('--settle', 180) * 1000, windowMs: option('--window', 60) * 1000 };
-  const rows = words.includes('--running') ? await measureRunningEstate(times) : await measureFreshEstate(times);
+  const rows = words.includes('--running')
+    ? await measureRunningEstateFootprint(times)
+    : await measureFreshEstateFootprint(times);
   /** @param {'count' | 'pss' | 'rss' | 'cpu'} field */
   const sum = (field) => rows.reduce((total, row) => total + row[field], 0);
   printRows([...rows, { name: 'in all', count: sum('count'), pss: sum('pss'), rss: sum('rss'), cpu: sum('cpu') }]);
@@ -43,7 +45,7 @@ async function main(words) {
 }
 
 /** @param {MeasureTimes} times */
-async function measureFreshEstate(times) {
+async function measureFreshEstateFootprint(times) {
   // The supervisor runs in a separate process, so that its memory does not contain the modules of this script.
   const supervisor = fork(fileURLToPath(import.meta.url), ['--estate']);
   const ended = once(supervisor, 'exit');
@@ -71,7 +73,7 @@ async function runEstateUntilDisconnect() {
 }
 
 /** @param {MeasureTimes} times */
-function measureRunningEstate(times) {
+function measureRunningEstateFootprint(times) {
   const data = process.env.ROOKERY_DATA || fileURLToPath(new URL('../../.rookery', import.meta.url));
   const holder = readRecord(join(data, 'run/supervisor.lock'));
   if (!isAlive(holder)) throw new Error(`No estate runs on ${data}`);

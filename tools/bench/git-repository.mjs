@@ -36,11 +36,17 @@ export async function benchRepository({ count }) {
       'commit list': { goal: GOALS.read, path: (n) => `${base}/commits?ref_name=main&page=${1 + (n % 5)}` },
       'commit list from the middle': { goal: GOALS.read, path: (n) => `${base}/commits?ref_name=${ids[at(n)]}` },
       'page of the root': { goal: GOALS.read, path: (n) => `${base}/tree?ref=main&page=${1 + (n % 3)}` },
-      'page of a folder': { goal: GOALS.read, path: (n) => `${base}/tree?ref=${ids[at(n)]}&path=${folderNameAt(n)}` },
-      file: { goal: GOALS.read, path: (n) => `${base}/files/${encodeURIComponent(filePathAt(at(n)))}?ref=main` },
+      'page of a folder': {
+        goal: GOALS.read,
+        path: (n) => `${base}/tree?ref=${ids[at(n)]}&path=${generatedFolderPathAt(n)}`,
+      },
+      file: {
+        goal: GOALS.read,
+        path: (n) => `${base}/files/${encodeURIComponent(generatedFilePathAt(at(n)))}?ref=main`,
+      },
       'raw file': {
         goal: GOALS.read,
-        path: (n) => `${base}/files/${encodeURIComponent(filePathAt(at(n)))}/raw?ref=main`,
+        path: (n) => `${base}/files/${encodeURIComponent(generatedFilePathAt(at(n)))}/raw?ref=main`,
       },
       commit: { goal: GOALS.read, path: (n) => `${base}/commits/${ids[at(n)]}` },
       'comparison of neighbours': {
@@ -75,18 +81,21 @@ export async function benchRepository({ count }) {
 }
 
 /** @param {number} index */
-const folderNameAt = (index) => `d${Math.floor((index % FOLDERS) / 10)}/e${index % 10}`;
+const generatedFolderPathAt = (index) => `d${Math.floor((index % FOLDERS) / 10)}/e${index % 10}`;
 /** @param {number} index */
-const filePathAt = (index) => `${folderNameAt(index)}/f${Math.floor(index / FOLDERS) % FILES_IN_FOLDER}.txt`;
+const generatedFilePathAt = (index) =>
+  `${generatedFolderPathAt(index)}/f${Math.floor(index / FOLDERS) % FILES_IN_FOLDER}.txt`;
 
 /** Input of fast-import: one commit of all files, then commits that change one file each. */
-function* fastImportHistory() {
+function* generateFastImportStream() {
   yield 'feature done\n';
   for (let n = 0; n < COMMITS; n += 1) {
-    const message = n === 0 ? 'All files' : `Change ${filePathAt(n)}`;
+    const message = n === 0 ? 'All files' : `Change ${generatedFilePathAt(n)}`;
     yield `commit refs/heads/main\ncommitter Bench <bench@mail.example> ${START + n * 60} +0000\ndata ${message.length}\n${message}\n`;
     const files =
-      n === 0 ? Array.from({ length: FOLDERS * FILES_IN_FOLDER }, (_, file) => filePathAt(file)) : [filePathAt(n)];
+      n === 0
+        ? Array.from({ length: FOLDERS * FILES_IN_FOLDER }, (_, file) => generatedFilePathAt(file))
+        : [generatedFilePathAt(n)];
     for (const file of files) {
       const content = `${file}, version ${n}\n`.repeat(5);
       yield `M 100644 inline ${file}\ndata ${content.length}\n${content}\n`;
@@ -103,7 +112,7 @@ async function createLargeRepository(place) {
   const work = join(place.folder, 'work');
   mkdirSync(work);
   await git(work, ['init', '--quiet', '--bare', '--initial-branch=main']);
-  await git(work, ['fast-import', '--quiet'], fastImportHistory());
+  await git(work, ['fast-import', '--quiet'], generateFastImportStream());
   const ids = (await git(work, ['rev-list', 'main'])).trim().split('\n');
   const { id: project, path_with_namespace: path } = await place.post('/projects', { name: 'large' });
   await git(work, ['push', '--quiet', gitUrlWithToken(place, path), 'main']);
@@ -111,7 +120,7 @@ async function createLargeRepository(place) {
   // Without a flush to disk for each of them.
   const topics = Array.from({ length: BRANCHES }, (_, n) => `create refs/heads/topic-${n} ${ids[n * 9]}\n`);
   await git(folder, ['-c', 'core.fsync=none', 'update-ref', '--stdin'], topics);
-  await waitUntilPacked(place, project, folder);
+  await waitUntilRepositoryPacked(place, project, folder);
   return { project: Number(project), ids };
 }
 
@@ -121,7 +130,7 @@ async function createLargeRepository(place) {
  * @param {number} project
  * @param {string} folder
  */
-async function waitUntilPacked({ post }, project, folder) {
+async function waitUntilRepositoryPacked({ post }, project, folder) {
   // The push alone has started a first packing, without the branches.
   const isDone = () =>
     existsSync(join(folder, 'objects/info/commit-graphs')) &&

@@ -92,7 +92,7 @@ class CatFileReader {
  * First entries of a tree.
  * @param {Buffer} tree
  */
-function parseTreeEntries(tree) {
+function parseFirstGitTreeEntries(tree) {
   const entries = [];
   for (let at = 0; at < tree.length && entries.length < ENTRIES;) {
     const end = tree.indexOf(0, at);
@@ -112,7 +112,7 @@ function parseCommit(commit) {
 /** @type {Record<string, (content: Buffer) => unknown>} */
 const READS = {
   '/file': (content) => ({ size: content.length, encoding: 'base64', content: content.toString('base64') }),
-  '/tree': parseTreeEntries,
+  '/tree': parseFirstGitTreeEntries,
   '/commit': parseCommit,
 };
 /** @type {CatFileReader | undefined} */

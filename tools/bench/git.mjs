@@ -37,7 +37,7 @@ const WARM_SECONDS = 5;
 const CLONES = 20;
 const MIB = 1024 ** 2;
 const GOALS = { transfer: 1.25, read: 3, memoryMib: 64 };
-const PARTS = { transfers: benchTransfers, reads: benchReads, memory: benchMemory };
+const PARTS = { transfers: benchGitTransfers, reads: benchRepositoryReads, memory: benchMemoryOfParallelClones };
 
 /**
  * Runs the benchmark, or the parts that `words` name. Resolves to whether every goal was met.
@@ -49,7 +49,7 @@ export async function benchGit({ words, ...options }) {
   let sides;
   let isKept = true;
   try {
-    sides = await createBothSides(place);
+    sides = await createProductAndBareRepositories(place);
     for (const [name, part] of Object.entries(PARTS))
       if (words.length === 0 || words.includes(name)) isKept = (await part(place, sides, options)) && isKept;
     return isKept;
@@ -64,7 +64,7 @@ export async function benchGit({ words, ...options }) {
  * @param {Place} place
  * @returns {Promise<GitSides>}
  */
-async function createBothSides(place) {
+async function createProductAndBareRepositories(place) {
   const work = join(place.folder, 'work');
   mkdirSync(join(work, 'small'), { recursive: true });
   await git(work, ['init', '--quiet', '--initial-branch=main']);
@@ -131,7 +131,7 @@ function printComparison(about, ours, bare, goal) {
  * @param {Place} place
  * @param {GitSides} sides
  */
-function createTransfers(place, { bare, port, pid, project }) {
+function createGitTransfers(place, { bare, port, pid, project }) {
   const work = join(place.folder, 'work');
   const origin = `http://127.0.0.1:${port}`;
   let at = 0;
@@ -166,8 +166,8 @@ function createTransfers(place, { bare, port, pid, project }) {
  * @param {GitSides} sides
  * @param {Options} options
  */
-async function benchTransfers(place, sides, { rounds }) {
-  const transfers = createTransfers(place, sides);
+async function benchGitTransfers(place, sides, { rounds }) {
+  const transfers = createGitTransfers(place, sides);
   for (let round = -1; round < rounds; round += 1) {
     for (const { pids, makeAddress, run, seen, shares } of Object.values(transfers)) {
       /** @type {string[]} */
@@ -213,7 +213,7 @@ function printCpuByProcess(about, { pids, estate }, rounds) {
  * @param {GitSides} sides
  * @param {Options} options
  */
-async function benchReads(place, { port, pid, project }, { rounds, count }) {
+async function benchRepositoryReads(place, { port, pid, project }, { rounds, count }) {
   const base = `/api/v4/projects/${project.id}/repository`;
   const fileAt = (/** @type {number} */ index) => `small/f${String(index % SMALL_FILES).padStart(3, '0')}`;
   const reads = {
@@ -258,7 +258,7 @@ async function benchReads(place, { port, pid, project }, { rounds, count }) {
  * @param {Place} place
  * @param {GitSides} sides
  */
-async function benchMemory(place, { project }) {
+async function benchMemoryOfParallelClones(place, { project }) {
   const url = gitUrlWithToken(place, project.path);
   const watched = /** @type {const} */ (['gateway', 'collaboration']);
   const residentMib = (/** @type {'gateway' | 'collaboration'} */ name) => {

@@ -142,11 +142,17 @@ async function seedGrowthProject(estate, total) {
     to: 101 + total / 100,
     project: `${OTHERS} + n % ${total / OWN}`,
   });
-  await insertNumberedIssues(client, { from: 1, to: OWN, project: `${project}`, group: `${group}`, reader: reader.id });
+  await insertIssuesEpicsAndSnippets(client, {
+    from: 1,
+    to: OWN,
+    project: `${project}`,
+    group: `${group}`,
+    reader: reader.id,
+  });
   for (let from = OWN + 1; from <= total; from += BATCH) {
     const to = Math.min(total, from + BATCH - 1);
     const place = `${OTHERS} + n / ${OWN}`;
-    await insertNumberedIssues(client, { from, to, project: place, group: place, reader: OTHERS });
+    await insertIssuesEpicsAndSnippets(client, { from, to, project: place, group: place, reader: OTHERS });
   }
   await client.query(trigrams[0].indexdef);
   await client.query('vacuum analyze');
@@ -181,7 +187,7 @@ async function insertLabelsAndMilestones(client, { from, to, project }) {
  * @param {pg.Client} client
  * @param {{ from: number, to: number, project: string, group: string, reader: number }} options
  */
-async function insertNumberedIssues(client, { from, to, project, group, reader }) {
+async function insertIssuesEpicsAndSnippets(client, { from, to, project, group, reader }) {
   const numbers = `generate_series(${from}::bigint, ${to}::bigint) n`;
   /** @param {string} other */
   const own = (other) => (from === 1 ? '1 + n % 100' : other);

@@ -32,7 +32,7 @@ const MOST_AT_REST = 0.3;
  * @param {number} people
  * @returns {Promise<HotEstate>}
  */
-async function startHotEstate(checkout, people) {
+async function startHotIssueEstate(checkout, people) {
   const startEstate = await loadStartEstate(checkout);
   const dataDir = mkdtempSync(join(sharedTemporaryFolder(), 'rookery-bench-'));
   const estate = await startEstate({ dataDir, port: await freePort(), env: ROOM });
@@ -60,7 +60,7 @@ async function startHotEstate(checkout, people) {
  * @param {(n: number) => number} at
  * @returns {Promise<NotesRow>}
  */
-async function writeNotes({ estate, tokens, project, pids }, seconds, at) {
+async function measureNoteWrites({ estate, tokens, project, pids }, seconds, at) {
   /** @type {(n: number) => import('./load.mjs').Request} */
   const next = (n) => ({
     method: 'POST',
@@ -78,7 +78,7 @@ async function writeNotes({ estate, tokens, project, pids }, seconds, at) {
  * Error of the issue's counter, plus one if its time of the last update is wrong.
  * @param {HotEstate} place
  */
-async function countCounterErrors({ database, project }) {
+async function countNoteCounterErrors({ database, project }) {
   const { rows } = await database.query(
     `select abs(i.public_notes_count - count(n.id)::integer) + (i.updated_at < max(n.created_at))::integer as wrong
      from issues i join notes n on n.noteable_id = i.id and n.noteable_type = 'Issue' and not n.system
@@ -104,15 +104,15 @@ function printRow(where, name, { rate, p50, p99, cpu, bad }) {
  * @param {string} checkout
  * @param {{ seconds: number, concurrency: number }} options
  */
-async function benchCheckout(name, checkout, { seconds, concurrency }) {
-  const here = await startHotEstate(checkout, concurrency);
+async function benchNoteWritesOfCheckout(name, checkout, { seconds, concurrency }) {
+  const here = await startHotIssueEstate(checkout, concurrency);
   try {
-    await writeNotes(here, 2, (n) => n + 2);
-    printRow('separate', name, await writeNotes(here, seconds / 3, (n) => n + 2));
+    await measureNoteWrites(here, 2, (n) => n + 2);
+    printRow('separate', name, await measureNoteWrites(here, seconds / 3, (n) => n + 2));
     await waitUntilCpuIdle(here.pids, MOST_AT_REST);
-    const row = await writeNotes(here, seconds, () => 1);
+    const row = await measureNoteWrites(here, seconds, () => 1);
     printRow('one', name, row);
-    return { ...row, wrong: await countCounterErrors(here) };
+    return { ...row, wrong: await countNoteCounterErrors(here) };
   } finally {
     await here.end();
   }
@@ -133,7 +133,7 @@ export async function benchBusyIssueNotes({ root, against, rounds, seconds, conc
   console.log('          target     notes/s   p50 ms   p99 ms   CPU s/1,000   not 2xx');
   for (let round = 0; round < rounds; round += 1) {
     for (const [name, checkout] of Object.entries(checkouts))
-      rows[name]?.push(await benchCheckout(name, checkout, { seconds, concurrency }));
+      rows[name]?.push(await benchNoteWritesOfCheckout(name, checkout, { seconds, concurrency }));
   }
   if (against) {
     const ratios = (rows['rookery'] ?? []).map(({ rate }, round) => rate / (rows['other']?.[round]?.rate ?? NaN));

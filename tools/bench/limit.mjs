@@ -104,7 +104,7 @@ const todo = {
   },
 };
 /** @param {object} items */
-const listResponse = (items) => ({ 200: { type: 'array', items } });
+const arrayResponseSchema = (items) => ({ 200: { type: 'array', items } });
 
 /**
  * @param {Row} row
@@ -135,7 +135,7 @@ const toNoteAuthor = (row, caller) => {
  * @param {string} alias
  * @param {string} prefix
  */
-const personColumns = (alias, prefix) =>
+const personColumnsSql = (alias, prefix) =>
   `${alias}.id as ${prefix}id, ${alias}.username as ${prefix}username, ${alias}.public_email as ${prefix}email, ${alias}.name as ${prefix}name,
    ${alias}.state as ${prefix}state, ${alias}.avatar_url as ${prefix}avatar`;
 /**
@@ -169,11 +169,11 @@ app.addHook('onRequest', async (request, reply) => {
   users.set(request, user);
 });
 const NOTE = `n.id, n.body, n.created_at, n.updated_at, n.system, n.noteable_id, n.project_id, n.internal, n.imported_from,
-  ${personColumns('a', 'a_')}, a.notification_email as a_real, a.created_at as a_since`;
+  ${personColumnsSql('a', 'a_')}, a.notification_email as a_real, a.created_at as a_since`;
 
 app.get(
   '/api/v4/projects/:id/issues/:iid/notes',
-  { schema: { response: listResponse(note) } },
+  { schema: { response: arrayResponseSchema(note) } },
   async (/** @type {FastifyRequest<Note>} */ request, reply) => {
     const { rows } = await runNamedStatement(
       'r1',
@@ -199,12 +199,12 @@ app.get(
     return toNote(rows[0], userIdOf(request));
   },
 );
-app.get('/api/v4/todos', { schema: { response: listResponse(todo) } }, async (request) => {
+app.get('/api/v4/todos', { schema: { response: arrayResponseSchema(todo) } }, async (request) => {
   const { rows } = await runNamedStatement(
     'r3',
     `select t.id, t.action, t.state, t.created_at, t.updated_at, n.body, n.id as note_id, p.id as p_id,
        p.description as p_description, p.name as p_name, p.path as p_path, p.created_at as p_since, s.full_name, s.full_path,
-       ${personColumns('a', 'a_')}, ${personColumns('b', 'b_')}, ${personColumns('c', 'c_')}, ${ISSUE_COLUMNS}
+       ${personColumnsSql('a', 'a_')}, ${personColumnsSql('b', 'b_')}, ${personColumnsSql('c', 'c_')}, ${ISSUE_COLUMNS}
      from (select * from todos where user_id = $1 and state = 'pending' order by id desc limit 20) t
      join directory_projects p on p.id = t.project_id join directory_namespaces s on s.id = p.namespace_id
      join directory_users a on a.id = t.author_id join issues i on i.id = t.target_id

@@ -133,7 +133,7 @@ async function seedMergeRequests(estate, total) {
   const client = new pg.Client({ connectionString: estate.owners['collaboration'] });
   await client.connect();
   await client.query('set synchronous_commit = off');
-  await insertPlanningRows(client, project.id);
+  await insertLabelsMilestonesAndIssues(client, project.id);
   await insertMergeRequests(client, { from: 1, to: OWN, project: `${project.id}`, reader: reader.id });
   for (let from = OWN + 1; from <= total; from += BATCH) {
     const to = Math.min(total, from + BATCH - 1);
@@ -150,7 +150,7 @@ async function seedMergeRequests(estate, total) {
  * @param {pg.Client} client
  * @param {number} project
  */
-async function insertPlanningRows(client, project) {
+async function insertLabelsMilestonesAndIssues(client, project) {
   await client.query(
     `insert into labels (id, project_id, title, description_html, color, text_color)
      select n, $1, 'Label ' || n, '', '#ff0000', '#ffffff' from generate_series(1, 200) n`,
@@ -213,7 +213,7 @@ async function insertMergeRequests(client, { from, to, project, reader }) {
  * @param {string} path
  * @returns {Promise<{ ms: number, body: any }>}
  */
-async function getMergeRequest({ baseUrl, reader, words }, path) {
+async function fetchTimedMergeRequest({ baseUrl, reader, words }, path) {
   const from = performance.now();
   const response = await fetch(`${baseUrl}/api/v4/projects/${words['PROJECT']}/merge_requests/${path}`, {
     headers: { 'private-token': reader.token },
@@ -229,14 +229,14 @@ async function getMergeRequest({ baseUrl, reader, words }, path) {
  * @param {SeededPlace} place
  * @param {Record<string, string>[]} commits
  */
-async function pushAndWait(place, commits) {
+async function pushUntilMergeRequestUpdated(place, commits) {
   const { clone, words } = place;
   const head = clone.write('pushed', 'refs/heads/pushed^0', commits);
   const from = performance.now();
   clone.push('pushed');
   const pushed = performance.now();
   for (const end = Date.now() + 30_000; Date.now() < end; await delay(20)) {
-    const { body } = await getMergeRequest(place, `${words['PUSHED']}`);
+    const { body } = await fetchTimedMergeRequest(place, `${words['PUSHED']}`);
     if (body.sha !== head || body.diff_refs.head_sha !== head || body.detailed_merge_status !== 'mergeable') continue;
     return { pushMs: pushed - from, rightMs: performance.now() - pushed };
   }
@@ -247,7 +247,7 @@ async function pushAndWait(place, commits) {
  * @param {SeededPlace} place
  * @param {string} fromClause
  */
-async function countRows({ estate }, fromClause) {
+async function countCollaborationRows({ estate }, fromClause) {
   const client = new pg.Client({ connectionString: estate.owners['collaboration'] });
   await client.connect();
   const { rows } = await client.query(`select count(*)::int as count from ${fromClause}`);
@@ -262,18 +262,18 @@ async function countRows({ estate }, fromClause) {
  */
 async function measurePushes(place, rounds) {
   const versions = () =>
-    countRows(
+    countCollaborationRows(
       place,
       `merge_request_versions v join merge_requests i on i.id = v.merge_request_id where i.title = 'pushed'`,
     );
-  const outdated = () => countRows(place, 'note_positions where not is_active');
-  const pushes = () => countRows(place, 'pushes');
+  const outdated = () => countCollaborationRows(place, 'note_positions where not is_active');
+  const pushes = () => countCollaborationRows(place, 'pushes');
   const before = { versions: await versions(), pushes: await pushes() };
   const times = [];
   for (let round = 0; round < rounds; round += 1) {
     const commits = Array.from({ length: COMMITS }, (_, n) => ({ [`added-${n % 100}.txt`]: `${round} ${n}\n` }));
     if (round === 0) commits.push({ 'code.txt': 'other\n' });
-    times.push(await pushAndWait(place, commits));
+    times.push(await pushUntilMergeRequestUpdated(place, commits));
   }
   const after = { versions: await versions(), pushes: await pushes(), outdated: await outdated() };
   const isCounted =
@@ -287,7 +287,7 @@ async function measurePushes(place, rounds) {
       ` versions, pushes and outdated threads ${isCounted ? 'right' : `wrong: ${JSON.stringify({ before, after })}`}`,
   );
   const from = performance.now();
-  for (let n = 0; n < 10; n += 1) await pushAndWait(place, [{ 'last.txt': `${n}\n` }]);
+  for (let n = 0; n < 10; n += 1) await pushUntilMergeRequestUpdated(place, [{ 'last.txt': `${n}\n` }]);
   const ms = performance.now() - from;
   const all = (await versions()) - after.versions;
   console.log(`ten pushes, each of them read: ${ms.toFixed(0)} ms, ${all} versions`);
@@ -308,7 +308,7 @@ export async function benchMergeRequests({ words, rounds, count: requests, entri
   });
   try {
     const few = /** @type {SeededPlace} */ (/** @type {unknown} */ (estates['few']));
-    const first = await getMergeRequest(few, `${few.words['WIDE']}/diffs?per_page=20`);
+    const first = await fetchTimedMergeRequest(few, `${few.words['WIDE']}/diffs?per_page=20`);
     console.log(
       `first page of the diffs of ${FILES} files, first read: ${first.ms.toFixed(0)} ms (goal ${DIFFS_GOAL})`,
     );

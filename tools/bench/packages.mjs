@@ -38,7 +38,7 @@ const GOALS = { lists: 1.15, metadataMs: 100, download: 1.3 };
 /** Measured, but without a goal: these orders sort all packages of a project. */
 const LISTS = ['', '?package_type=npm', '?order_by=created_at&sort=desc', '?page=3'];
 
-const PARTS = { lists: benchLists, metadata: benchMetadata, download: benchDownload };
+const PARTS = { lists: benchPackageLists, metadata: benchNpmMetadata, download: benchPackageDownload };
 
 /**
  * Runs the benchmark, or the parts that `words` name. Resolves to whether every goal was met.
@@ -53,7 +53,7 @@ export async function benchPackages({ words, ...options }) {
 }
 
 /** Starts an estate with a group of projects. @returns {Promise<BenchEstate>} */
-async function startBenchEstate() {
+async function startEstateWithProjects() {
   const dataDir = mkdtempSync(join(sharedTemporaryFolder(), 'rookery-bench-'));
   const estate = await startEstate({ dataDir, port: await freePort(), env: WITHOUT_RATES });
   const post = writerOf(estate);
@@ -103,13 +103,13 @@ async function p50OfReads({ estate, headers }, path, { count, headers: more = {}
 const median = (values) => [...values].sort((a, b) => a - b)[Math.floor(values.length / 2)] ?? NaN;
 
 /** @param {Options} options */
-async function benchLists({ rounds, count }) {
+async function benchPackageLists({ rounds, count }) {
   /** @type {Record<string, BenchEstate>} */
   const places = {};
   let isKept = true;
   try {
     for (const [size, total] of Object.entries(SIZES)) {
-      const place = await startBenchEstate();
+      const place = await startEstateWithProjects();
       places[size] = place;
       const values = `${place.project} + n % ${PROJECTS}, 'npm', 'n' || n / 100, 'n' || n / 100, '1.0.' || n,
         now() - n * interval '1 second'`;
@@ -141,8 +141,8 @@ async function benchLists({ rounds, count }) {
 }
 
 /** @param {Options} options */
-async function benchMetadata({ rounds, count }) {
-  const place = await startBenchEstate();
+async function benchNpmMetadata({ rounds, count }) {
+  const place = await startEstateWithProjects();
   try {
     const { project } = place;
     const manifest = `json_build_object('name', 'large', 'version', version, 'description', 'A package of many versions',
@@ -167,11 +167,11 @@ async function benchMetadata({ rounds, count }) {
       /** @type {number[]} */
       const firsts = [];
       const pids = Object.values(place.estate.pids).filter((pid) => pid !== process.pid);
-      await raiseIndexGeneration(place);
+      await incrementPackageIndexGenerations(place);
       await p50OfReads(place, path, { count: 10, headers });
       const before = cpuSeconds(pids);
       for (let round = 0; round < rounds * 5; round += 1) {
-        await raiseIndexGeneration(place);
+        await incrementPackageIndexGenerations(place);
         firsts.push(await p50OfReads(place, path, { count: 1, headers }));
       }
       const cpu = ((cpuSeconds(pids) - before) / firsts.length) * 1000;
@@ -196,7 +196,7 @@ async function benchMetadata({ rounds, count }) {
 }
 
 /** Notes a change of the package, so that its metadata is written again. @param {BenchEstate} place */
-async function raiseIndexGeneration({ estate }) {
+async function incrementPackageIndexGenerations({ estate }) {
   const client = new pg.Client({ connectionString: estate.owners['package'] });
   await client.connect();
   await client.query('update package_indexes set generation = generation + 1');
@@ -220,11 +220,11 @@ async function fetchEtag({ estate, headers: own }, path, headers) {
 }
 
 /** @param {Options} options */
-async function benchDownload({ rounds }) {
-  const place = await startBenchEstate();
+async function benchPackageDownload({ rounds }) {
+  const place = await startEstateWithProjects();
   const file = join(mkdtempSync(join(sharedTemporaryFolder(), 'rookery-bench-')), 'file.bin');
   writeFileSync(file, randomBytes(FILE_BYTES));
-  const servers = await startStaticServers(file);
+  const servers = await startStaticServerAndForwarder(file);
   try {
     const path = `/api/v4/projects/${place.project}/packages/generic/large/1.0.0/file.bin`;
     const up = await fetch(place.estate.baseUrl + path, {
@@ -281,7 +281,7 @@ async function downloadWholeFile(url, headers) {
  * Starts the static server and the hop before it.
  * @param {string} file
  */
-async function startStaticServers(file) {
+async function startStaticServerAndForwarder(file) {
   const program = fileURLToPath(new URL('static-server.mjs', import.meta.url));
   const ports = { server: await freePort(), hop: await freePort() };
   const start = async (/** @type {string[]} */ words) => {

@@ -66,7 +66,7 @@ export async function seed(estate, { entries = 10_000 } = {}) {
      cross join lateral (select * from notes where project_id = $1 order by id limit $3 offset (u.place - 1) * $3) n`,
     [project, ids, TODOS_A_PERSON],
   );
-  await createFeed(client, { entries, project });
+  await insertActivityFeedEntries(client, { entries, project });
   await client.query('vacuum analyze');
   await client.end();
   return { project, firstIssue: first.id, people };
@@ -78,7 +78,7 @@ export async function seed(estate, { entries = 10_000 } = {}) {
  * @param {pg.Client} client
  * @param {{ entries: number, project: number }} options
  */
-async function createFeed(client, { entries, project }) {
+async function insertActivityFeedEntries(client, { entries, project }) {
   await client.query(
     `insert into activity_events (project_id, author_id, action, target_type, target_id, noteable_type, noteable_id,
        source_event_id, created_at)

@@ -39,7 +39,7 @@ const FIRST_ID = 50_000_000;
  * @param {string} root
  * @param {Record<string, string>} env
  */
-async function startCheckout(root, env) {
+async function startEstateOfCheckout(root, env) {
   const startEstate = await loadStartEstate(root);
   const dataDir = mkdtempSync(join(sharedTemporaryFolder(), 'rookery-bench-'));
   const estate = await startEstate({ dataDir, port: await freePort(), env: { ...ROOM, ...env } });
@@ -71,7 +71,7 @@ function residentMib(pid) {
  * @param {number} group
  * @param {number} count
  */
-async function addWatchers(database, group, count) {
+async function insertGroupWatchers(database, group, count) {
   await database.query(
     `insert into directory_users (id, username, name, state, kind, admin, external, private_profile, notification_email, created_at)
      select $1::bigint + g, 'watcher' || g, 'Watcher', 'active', 'human', false, false, false, 'w' || g || '@mail.example', now()
@@ -90,7 +90,7 @@ async function addWatchers(database, group, count) {
  * Writes a note after a pause. Resolves to its id and to the duration of the request in ms.
  * @param {() => Promise<{ id: number }>} write
  */
-async function writeTimed(write) {
+async function timeNoteWrite(write) {
   await delay(PAUSE_MS);
   const at = performance.now();
   const { id } = await write();
@@ -119,10 +119,10 @@ async function waitForQueuedMails(database, { id, count, sample }) {
  * @param {{ root: string, rounds: number, count: number }} options
  */
 export async function benchWatchers({ root, rounds, count }) {
-  const { estate, database, post, end } = await startCheckout(root, { SMTP_URL: 'smtp://127.0.0.1:9' });
+  const { estate, database, post, end } = await startEstateOfCheckout(root, { SMTP_URL: 'smtp://127.0.0.1:9' });
   try {
-    const [watched, quiet] = [await createWatchedIssue(post, 'watched'), await createWatchedIssue(post, 'quiet')];
-    await addWatchers(database, watched.group, count);
+    const [watched, quiet] = [await createGroupWithIssue(post, 'watched'), await createGroupWithIssue(post, 'quiet')];
+    await insertGroupWatchers(database, watched.group, count);
     for (let n = 0; n < WARM_NOTES; n += 1) await post(quiet.notes, { body: 'Warm' });
     const memory = () => residentMib(estate.pids['collaboration'] ?? 0);
     /** @type {[ratios: number[], times: number[]]} */
@@ -134,8 +134,8 @@ export async function benchWatchers({ root, rounds, count }) {
       /** @type {[without: number[], with_: number[]]} */
       const [without, with_] = [[], []];
       for (let pair = 0; pair < PAIRS; pair += 1) {
-        without.push((await writeTimed(() => post(quiet.notes, { body: 'Text' }))).ms);
-        const { id, ms } = await writeTimed(() => post(watched.notes, { body: 'Text' }));
+        without.push((await timeNoteWrite(() => post(quiet.notes, { body: 'Text' }))).ms);
+        const { id, ms } = await timeNoteWrite(() => post(watched.notes, { body: 'Text' }));
         with_.push(ms);
         const sample = () => void (most = Math.max(most, memory()));
         const { queued, seconds } = await waitForQueuedMails(database, { id, count, sample });
@@ -166,7 +166,7 @@ export async function benchWatchers({ root, rounds, count }) {
  * @param {import('./writer.mjs').Post} post
  * @param {string} name
  */
-async function createWatchedIssue(post, name) {
+async function createGroupWithIssue(post, name) {
   const { id: group } = await post('/groups', { name, path: name, visibility: 'public' });
   const { id: project } = await post('/projects', { name, namespace_id: group, visibility: 'public' });
   const { iid } = await post(`/projects/${project}/issues`, { title: 'Notes' });
@@ -174,7 +174,7 @@ async function createWatchedIssue(post, name) {
 }
 
 /** A mail server that keeps the arrival of each note's e-mail. @param {Map<number, number>} arrivals */
-async function startArrivalServer(arrivals) {
+async function startMailArrivalServer(arrivals) {
   const server = new SMTPServer({
     authOptional: true,
     disabledCommands: ['STARTTLS', 'AUTH'],
@@ -205,10 +205,10 @@ async function startArrivalServer(arrivals) {
 export async function benchEffects({ root, seconds, concurrency: rate }) {
   /** @type {Map<number, number>} */
   const mails = new Map();
-  const sink = await startArrivalServer(mails);
-  const { database, post, end } = await startCheckout(root, { SMTP_URL: sink.url });
+  const sink = await startMailArrivalServer(mails);
+  const { database, post, end } = await startEstateOfCheckout(root, { SMTP_URL: sink.url });
   try {
-    const { notes } = await createWatchedIssue(post, 'effects');
+    const { notes } = await createGroupWithIssue(post, 'effects');
     /** @type {Person[]} */
     const people = [];
     for (let n = 0; n < 100; n += 1) people.push(await makePerson(post, `seen${n}`));

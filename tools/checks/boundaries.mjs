@@ -159,11 +159,11 @@ function outwardConnectionRules() {
 
 /**
  * Forbids imports of other services, in every spelling of the path.
- * @param {string} room
+ * @param {string} workspace
  */
-function forbidOtherServices(room) {
+function forbidImportsOfOtherServices(workspace) {
   const names = Object.keys(ROOMS)
-    .filter((other) => other.startsWith('apps/') && other !== room)
+    .filter((other) => other.startsWith('apps/') && other !== workspace)
     .map((other) => other.slice('apps/'.length))
     .concat('e2e');
   return {
@@ -172,14 +172,19 @@ function forbidOtherServices(room) {
   };
 }
 
-/** @param {string} room */
-function forbidOtherLibraries(room) {
-  const { may, why } = ROOMS[room] ?? { may: [], why: 'it has no row in the table' };
-  const own = room.startsWith('libs/') ? [room.slice('libs/'.length)] : [];
+/** @param {string} workspace */
+function forbidImportsOfOtherLibraries(workspace) {
+  const { may, why } = ROOMS[workspace] ?? { may: [], why: 'it has no row in the table' };
+  const own = workspace.startsWith('libs/') ? [workspace.slice('libs/'.length)] : [];
   const closed = LIBRARIES.filter((name) => !may.includes(name) && !own.includes(name));
   return [
     ...(closed.length
-      ? [{ regex: `^@rookery/(${closed.join('|')})(/|$)`, message: `${room} may not import this library: ${why}.` }]
+      ? [
+          {
+            regex: `^@rookery/(${closed.join('|')})(/|$)`,
+            message: `${workspace} may not import this library: ${why}.`,
+          },
+        ]
       : []),
     {
       regex: '^@rookery/[a-z0-9-]+/.+',
@@ -236,8 +241,8 @@ export function boundaryRules() {
     files: [`${room}/src/**/*.ts`],
     ignores: TESTS,
     rules: restrictImports([
-      ...forbidOtherLibraries(room),
-      ...(room === TOGETHER ? [] : [forbidOtherServices(room)]),
+      ...forbidImportsOfOtherLibraries(room),
+      ...(room === TOGETHER ? [] : [forbidImportsOfOtherServices(room)]),
       ...(room === 'libs/contracts' || room === 'libs/kernel' ? [FRAMEWORKS] : []),
     ]),
   }));
@@ -246,7 +251,7 @@ export function boundaryRules() {
     .map((room) => ({
       files: [`${room}/src/**/*.ts`],
       ignores: [...TESTS, ...OUTSIDE],
-      rules: restrictImports([...forbidOtherLibraries(room), forbidOtherServices(room), ...INSIDE]),
+      rules: restrictImports([...forbidImportsOfOtherLibraries(room), forbidImportsOfOtherServices(room), ...INSIDE]),
     }));
   return [...blocks, ...inside, ...outwardConnectionRules()];
 }

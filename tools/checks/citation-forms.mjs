@@ -101,28 +101,29 @@ export function citationListProblems(text, targets, { mayBeReplaced = false } = 
   for (let at = 0; ; at = separator.lastIndex) {
     const found = STICKY.map(({ kind, form }) => ((form.lastIndex = at), { kind, form, match: form.exec(text) }));
     const { kind, form, match } = found.find((one) => one.match !== null) ?? found[0] ?? {};
-    if (!kind || !form || !match) return [...problems, unknownFormProblem(text.slice(at))];
+    if (!kind || !form || !match) return [...problems, unknownCitationFormProblem(text.slice(at))];
     problems.push(...(CHECKS[kind]?.(match.groups ?? {}, targets, mayBeReplaced) ?? []));
     separator.lastIndex = form.lastIndex;
     const next = separator.exec(text);
-    if (next === null) return [...problems, unknownFormProblem(text.slice(form.lastIndex))];
+    if (next === null) return [...problems, unknownCitationFormProblem(text.slice(form.lastIndex))];
     if (next[0] === '') return problems;
   }
 }
 
 /** @param {string} text */
-const unknownFormProblem = (text) => `"${text.trim()}" is no known form of a citation`;
+const unknownCitationFormProblem = (text) => `"${text.trim()}" is no known form of a citation`;
 
 /**
  * The cited numbers; of a range, both ends.
  * @param {string | undefined} numbers
  */
-const citedNumbersOf = (numbers = '') => numbers.replaceAll(/ \([^()]*\)| row \d+|ADR /g, '').split(/, |-| to | and /);
+const parseCitedSectionNumbers = (numbers = '') =>
+  numbers.replaceAll(/ \([^()]*\)| row \d+|ADR /g, '').split(/, |-| to | and /);
 
 /** @type {Record<string, CitationCheck>} */
 const CHECKS = {
   decisions: ({ numbers }, { decisions }, mayBeReplaced) =>
-    citedNumbersOf(numbers).flatMap((number) => {
+    parseCitedSectionNumbers(numbers).flatMap((number) => {
       if (!decisions.has(number)) return [`there is no ADR ${number}`];
       const later = decisions.get(number) ?? null;
       return later === null || mayBeReplaced ? [] : [`ADR ${number} was replaced by ADR ${later}`];
@@ -150,7 +151,9 @@ const CHECKS = {
 function findMissingSections(path, numbers, targets) {
   const anchors = targets.page(path);
   if (anchors === null) return [`there is no ${path}`];
-  return citedNumbersOf(numbers).flatMap((number) => (anchors.has(number) ? [] : [`${path} has no section ${number}`]));
+  return parseCitedSectionNumbers(numbers).flatMap((number) =>
+    anchors.has(number) ? [] : [`${path} has no section ${number}`],
+  );
 }
 
 /**

@@ -28,18 +28,23 @@ const TO_COME = /^to come(?:: (?:identity-and-import|packages-and-admin|reposito
  */
 export function citationProblemsIn(root) {
   const targets = citationTargetsOf(root);
-  const found = listCheckedFiles(root).flatMap((path) => {
+  const found = listFilesCheckedForCitations(root).flatMap((path) => {
     const source = readFileSync(join(root, path), 'utf8');
     const links = extname(path) === '.md' ? problemsOfLinks(source, path, root) : [];
     return [...citationProblemsOfText(source, path, targets), ...links].map(
       ({ line, text }) => `${path}:${line}: ${text}`,
     );
   });
-  return [...found, ...targets.doubles, ...problemsOfRoutes(root, targets), ...problemsOfEndpoints(root, targets)];
+  return [
+    ...found,
+    ...targets.doubles,
+    ...citationProblemsOfRoutes(root, targets),
+    ...citationProblemsOfEndpoints(root, targets),
+  ];
 }
 
 /** @param {string} root */
-function listCheckedFiles(root) {
+function listFilesCheckedForCitations(root) {
   /**
    * @param {string} folder
    * @returns {string[]}
@@ -62,7 +67,7 @@ const PROSE_GOES_ON = /^[ \t]*(?![-*|#>]|\d+\. |\s*$)/;
  * @param {string} source
  * @param {string} path
  */
-function toRunningText(source, path) {
+function unwrapCommentsAndParagraphs(source, path) {
   const goesOn = extname(path) === '.md' ? PROSE_GOES_ON : CODE_GOES_ON;
   /** @type {number[]} */
   const starts = [];
@@ -86,7 +91,7 @@ const SOURCE_LIST = /\bSource: ?((?:[^.:\n*]|\.(?=\d|md\b)|:(?! )|\*(?!\/))*)/g;
  * @param {Targets} targets
  */
 export function citationProblemsOfText(source, path, targets) {
-  const { text, lineOf } = toRunningText(source, path);
+  const { text, lineOf } = unwrapCommentsAndParagraphs(source, path);
   const how = { mayBeReplaced: path.startsWith('docs/adr/') };
   /** @type {Problem[]} */
   const found = [];
@@ -154,7 +159,7 @@ function headingSlugsOf(markdown) {
  * @param {Targets} targets
  * @returns {string[]}
  */
-function problemsOfRoutes(root, targets) {
+function citationProblemsOfRoutes(root, targets) {
   const path = 'docs/routes.tsv';
   if (!existsSync(join(root, path))) return [];
   const [head = '', ...rows] = readFileSync(join(root, path), 'utf8').trimEnd().split('\n');
@@ -172,7 +177,7 @@ function problemsOfRoutes(root, targets) {
  * @param {Targets} targets
  * @returns {string[]}
  */
-function problemsOfEndpoints(root, targets) {
+function citationProblemsOfEndpoints(root, targets) {
   const path = 'apps/gateway/openapi.json';
   if (!existsSync(join(root, path))) return [];
   const { paths = {} } = JSON.parse(readFileSync(join(root, path), 'utf8'));

@@ -32,14 +32,14 @@ export function parseDistributionPlan(page) {
   for (const line of page.split('\n')) {
     if (/^#+ /.test(line)) heading = line.replace(/^#+ /, '');
     if (!line.startsWith('|')) header = '';
-    else if (header === '') header = splitRow(line)[0] ?? '';
-    else if (!/^\|[-: |]+$/.test(line)) addRow(plan, heading, header, splitRow(line));
+    else if (header === '') header = splitMarkdownTableRow(line)[0] ?? '';
+    else if (!/^\|[-: |]+$/.test(line)) addDistributionPlanRow(plan, heading, header, splitMarkdownTableRow(line));
   }
   return plan;
 }
 
 /** @param {string} line */
-function splitRow(line) {
+function splitMarkdownTableRow(line) {
   return line
     .split('|')
     .slice(1, -1)
@@ -47,12 +47,12 @@ function splitRow(line) {
 }
 
 /** @type {(plan: Plan, heading: string, header: string, cells: string[]) => void} */
-function addRow(plan, heading, header, cells) {
+function addDistributionPlanRow(plan, heading, header, cells) {
   const [first = '', second = ''] = cells;
-  const names = parseNames(first);
+  const names = parseBackquotedNames(first);
   const rule = EXCEPTIONS[header];
   if (rule) {
-    const tables = rule === 'statement' ? parseNames(second) : [];
+    const tables = rule === 'statement' ? parseBackquotedNames(second) : [];
     plan.exceptions.push({ rule, subjects: names, tables, hasCost: (cells.at(-1) ?? '') !== '' });
   }
   if (header === 'Service on one server') for (const name of names) plan.whole.add(name);
@@ -70,7 +70,7 @@ function addRow(plan, heading, header, cells) {
 }
 
 /** @param {string} cell */
-function parseNames(cell) {
+function parseBackquotedNames(cell) {
   return [...cell.matchAll(/`([^`]+)`/g)].map(([, name = '']) => name);
 }
 

@@ -85,8 +85,8 @@ export function schemaViolations(plan, service, schema) {
       ...rules
         .filter((rule) =>
           rule.to === null
-            ? isUniqueWithoutKey(rule, key)
-            : canReferenceOtherPart(rule, plan, service, schema, placement),
+            ? isUniqueRuleWithoutDistributionKey(rule, key)
+            : canForeignKeyReferenceOtherPart(rule, plan, service, schema, placement),
         )
         .map(({ kind, name, columns }) =>
           violation(
@@ -109,12 +109,12 @@ function distributionKeyOf(placement) {
  * @param {SchemaRule} rule
  * @param {string | undefined} key
  */
-function isUniqueWithoutKey({ kind, columns }, key) {
+function isUniqueRuleWithoutDistributionKey({ kind, columns }, key) {
   return key !== undefined && UNIQUE.includes(kind) && !columns.includes(key);
 }
 
 /** @type {(rule: SchemaRule, plan: Plan, service: string, schema: Schema, from: Placement | undefined) => boolean} */
-function canReferenceOtherPart({ columns, to, toColumns }, plan, service, schema, from) {
+function canForeignKeyReferenceOtherPart({ columns, to, toColumns }, plan, service, schema, from) {
   const target = placementOf(plan, service, to ?? '');
   if (from?.kind !== 'distributed') return target?.kind === 'distributed';
   if (target?.kind !== 'distributed') return target?.kind !== 'reference';

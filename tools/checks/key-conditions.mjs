@@ -55,7 +55,7 @@ export function tablesWithoutKeyCondition(sql, tables) {
     const distributed = ranges.filter(({ table }) => !temporary.has(table) && tables.keyOf(table) !== undefined);
     const others = ranges.filter((range) => !distributed.includes(range));
     const within = { distributed, others, outer: scope.outer, tables };
-    const bound = new Set(conditions.flatMap((one) => [...namesBoundByKey(one, within)]));
+    const bound = new Set(conditions.flatMap((one) => [...tableNamesBoundByKey(one, within)]));
     const inserted = new Set((query['cols'] ?? []).map((/** @type {SqlNode} */ one) => one['ResTarget'].name));
     for (const range of distributed) {
       const isInserted = range.table === query['relation']?.relname && inserted.has(tables.keyOf(range.table));
@@ -110,25 +110,27 @@ function tablesAndConditionsOf(query) {
  * @param {QueryTables} within
  * @returns {Set<string>}
  */
-function namesBoundByKey(condition, within) {
+function tableNamesBoundByKey(condition, within) {
   const { BoolExpr: logical, A_Expr: comparison, SubLink: subquery, Using: shared } = condition;
   if (logical?.boolop === 'AND_EXPR')
-    return new Set(logical.args.flatMap((/** @type {SqlNode} */ one) => [...namesBoundByKey(one, within)]));
+    return new Set(logical.args.flatMap((/** @type {SqlNode} */ one) => [...tableNamesBoundByKey(one, within)]));
   if (logical?.boolop === 'OR_EXPR') {
-    const [first, ...others] = logical.args.map((/** @type {SqlNode} */ one) => namesBoundByKey(one, within));
+    const [first, ...others] = logical.args.map((/** @type {SqlNode} */ one) => tableNamesBoundByKey(one, within));
     return new Set([...first].filter((name) => others.every((/** @type {Set<string>} */ one) => one.has(name))));
   }
   if (shared)
     return new Set(
-      within.distributed.filter((one) => shared.includes(keyColumnOf(one, within))).map(({ name }) => name),
+      within.distributed.filter((one) => shared.includes(distributionKeyColumnOf(one, within))).map(({ name }) => name),
     );
   if (subquery?.subLinkType === 'ANY_SUBLINK')
-    return new Set(rowColumnsOf(subquery.testexpr).flatMap((part) => namesBoundByEquality(part, null, within)));
+    return new Set(
+      operandsOfRowExpression(subquery.testexpr).flatMap((part) => tableNamesBoundByEquality(part, null, within)),
+    );
   if (!isEquality(comparison)) return new Set();
-  const [left, right] = [rowColumnsOf(comparison.lexpr), rowColumnsOf(comparison.rexpr)];
+  const [left, right] = [operandsOfRowExpression(comparison.lexpr), operandsOfRowExpression(comparison.rexpr)];
   return new Set([
-    ...left.flatMap((part, at) => namesBoundByEquality(part, right[at] ?? null, within)),
-    ...right.flatMap((part, at) => namesBoundByEquality(part, left[at] ?? null, within)),
+    ...left.flatMap((part, at) => tableNamesBoundByEquality(part, right[at] ?? null, within)),
+    ...right.flatMap((part, at) => tableNamesBoundByEquality(part, left[at] ?? null, within)),
   ]);
 }
 
@@ -143,7 +145,7 @@ function isEquality(comparison) {
  * @param {SqlNode} side
  * @returns {SqlNode[]}
  */
-function rowColumnsOf(side) {
+function operandsOfRowExpression(side) {
   return side['RowExpr'] ? side['RowExpr'].args : [side];
 }
 
@@ -154,14 +156,14 @@ function rowColumnsOf(side) {
  * @param {SqlNode | null} otherSide
  * @param {QueryTables} within
  */
-function namesBoundByEquality(node, otherSide, within) {
-  const range = distributedTableOf(node, within);
-  if (!range || columnNameOf(node) !== keyColumnOf(range, within)) return [];
-  const partner = otherSide && distributedTableOf(otherSide, within);
+function tableNamesBoundByEquality(node, otherSide, within) {
+  const range = distributedTableOfColumn(node, within);
+  if (!range || columnNameOf(node) !== distributionKeyColumnOf(range, within)) return [];
+  const partner = otherSide && distributedTableOfColumn(otherSide, within);
   const isElsewhere =
     partner &&
-    (columnNameOf(otherSide) !== keyColumnOf(partner, within) ||
-      keyColumnOf(partner, within) !== keyColumnOf(range, within));
+    (columnNameOf(otherSide) !== distributionKeyColumnOf(partner, within) ||
+      distributionKeyColumnOf(partner, within) !== distributionKeyColumnOf(range, within));
   return isElsewhere ? [] : [range.name];
 }
 
@@ -170,7 +172,7 @@ function namesBoundByEquality(node, otherSide, within) {
  * @param {SqlNode} node
  * @param {QueryTables} within
  */
-function distributedTableOf(node, { distributed, others, outer, tables }) {
+function distributedTableOfColumn(node, { distributed, others, outer, tables }) {
   const column = columnNameOf(node);
   if (column === undefined) return undefined;
   const [name] = node['ColumnRef'].fields.length > 1 ? node['ColumnRef'].fields : [];
@@ -193,6 +195,6 @@ function columnNameOf(node) {
  * @param {TableRange} range
  * @param {QueryTables} within
  */
-function keyColumnOf({ table }, { tables }) {
+function distributionKeyColumnOf({ table }, { tables }) {
   return tables.keyOf(table);
 }

@@ -30,7 +30,7 @@ const objectsOfKind = (objects, ...kinds) => objects.filter(({ kind }) => kinds.
 /** @param {Manifest} workload */
 const podSpecOf = (workload) => workload.spec.template.spec;
 /** @param {Manifest} workload */
-const labelsOf = (workload) => workload.spec.template.metadata?.labels ?? {};
+const podLabelsOf = (workload) => workload.spec.template.metadata?.labels ?? {};
 /** @param {Manifest} selector @param {Record<string, string>} labels */
 function matchesSelector({ matchLabels = {}, matchExpressions = [] }, labels) {
   return (
@@ -47,7 +47,7 @@ const environmentValueOf = (workload, name) =>
     .find((/** @type {any} */ one) => one.name === name)?.value;
 
 /** @type {Rule} */
-function podsAreRestricted(objects, complain) {
+function checkPodSecurityContexts(objects, complain) {
   for (const workload of objectsOfKind(objects, ...WORKLOADS)) {
     const pod = podSpecOf(workload);
     const context = pod.securityContext ?? {};
@@ -69,7 +69,7 @@ function podsAreRestricted(objects, complain) {
 }
 
 /** @type {Rule} */
-function containersAreBounded(objects, complain) {
+function checkContainerImagesAndResources(objects, complain) {
   for (const workload of objectsOfKind(objects, ...WORKLOADS))
     for (const { image, resources = {}, env = [] } of podSpecOf(workload).containers) {
       if (!/(?:@sha256:[0-9a-f]{64}|:[\w][\w.-]*)$/.test(image) || image.endsWith(':latest'))
@@ -83,7 +83,7 @@ function containersAreBounded(objects, complain) {
 }
 
 /** @type {Rule} */
-function temporaryFilesFit(objects, complain) {
+function checkTemporaryVolumeSizes(objects, complain) {
   for (const workload of objectsOfKind(objects, ...WORKLOADS)) {
     const { containers, volumes = [] } = podSpecOf(workload);
     const limit = parseGibibytes(containers[0].resources?.limits?.['ephemeral-storage']);
@@ -100,7 +100,7 @@ function parseGibibytes(quantity) {
 }
 
 /** @type {Rule} */
-function deploymentsStayAvailable(objects, complain) {
+function checkDeploymentAvailability(objects, complain) {
   for (const workload of objectsOfKind(objects, 'Deployment')) {
     const pod = podSpecOf(workload);
     const [{ ports = [], startupProbe, livenessProbe, readinessProbe }] = pod.containers;
@@ -121,7 +121,7 @@ function deploymentsStayAvailable(objects, complain) {
     for (const key of ['kubernetes.io/hostname', 'topology.kubernetes.io/zone'])
       if (!keys.includes(key)) complain(workload, `is not spread over ${key}`);
     const budgets = objectsOfKind(objects, 'PodDisruptionBudget').filter(({ spec }) =>
-      matchesSelector(spec.selector, labelsOf(workload)),
+      matchesSelector(spec.selector, podLabelsOf(workload)),
     );
     if (budgets.length !== 1) complain(workload, `has ${budgets.length} disruption budgets`);
     if (!((pod.terminationGracePeriodSeconds ?? 30) >= 60)) complain(workload, 'is killed before its requests end');
@@ -131,7 +131,7 @@ function deploymentsStayAvailable(objects, complain) {
 }
 
 /** @type {Rule} */
-function jobsSurviveReleases(objects, complain) {
+function checkJobNamesAndLimits(objects, complain) {
   for (const job of objectsOfKind(objects, 'Job')) {
     const { backoffLimit, activeDeadlineSeconds, ttlSecondsAfterFinished } = job.spec;
     if (!/-\d+-\d+-\d+$/.test(job.metadata.name)) complain(job, 'has no release in its name');
@@ -145,9 +145,9 @@ function jobsSurviveReleases(objects, complain) {
 }
 
 /** @type {Rule} */
-function referencesExist(objects, complain) {
+function checkWorkloadReferences(objects, complain) {
   for (const workload of objectsOfKind(objects, ...WORKLOADS)) {
-    if (workload.spec.selector && !matchesSelector(workload.spec.selector, labelsOf(workload)))
+    if (workload.spec.selector && !matchesSelector(workload.spec.selector, podLabelsOf(workload)))
       complain(workload, 'does not select its own pods');
     const { containers, volumes = [] } = podSpecOf(workload);
     for (const { envFrom = [], volumeMounts = [] } of containers) {
@@ -180,10 +180,10 @@ function referencesExist(objects, complain) {
  * of the service its rights. Source: ADR 0211.
  * @type {Rule}
  */
-function ownersOnlyMigrate(objects, complain) {
+function checkOwnerSecretsOnlyInMigrations(objects, complain) {
   for (const workload of objectsOfKind(objects, ...WORKLOADS)) {
     const [{ args = [], env = [], volumeMounts = [] }] = podSpecOf(workload).containers;
-    const owner = secretsOf(podSpecOf(workload)).find((name) => OWNERS.test(name));
+    const owner = secretNamesIn(podSpecOf(workload)).find((name) => OWNERS.test(name));
     if (workload.kind !== 'Job' || args[0] !== 'migrate') {
       if (owner) complain(workload, `has the address of the owner of tables: ${owner}`);
       continue;
@@ -204,21 +204,21 @@ function ownersOnlyMigrate(objects, complain) {
  * @param {unknown} part
  * @returns {string[]}
  */
-function secretsOf(part) {
+function secretNamesIn(part) {
   if (typeof part !== 'object' || part === null) return [];
   return Object.entries(part).flatMap(([key, value]) => {
     if (key === 'secretName') return [value];
     const isReference = ['secret', 'secretRef', 'secretKeyRef'].includes(key);
-    return isReference && value?.name ? [value.name] : secretsOf(value);
+    return isReference && value?.name ? [value.name] : secretNamesIn(value);
   });
 }
 
 /** @type {Rule} */
-function servicesReachPods(objects, complain) {
+function checkServicesSelectPods(objects, complain) {
   for (const service of objectsOfKind(objects, 'Service')) {
     const { selector = {}, ports = [] } = service.spec;
     const targets = objectsOfKind(objects, 'Deployment').filter((one) =>
-      matchesSelector({ matchLabels: selector }, labelsOf(one)),
+      matchesSelector({ matchLabels: selector }, podLabelsOf(one)),
     );
     if (targets.length === 0) complain(service, 'selects no pods');
     for (const { name, targetPort } of ports)
@@ -244,7 +244,7 @@ function servicesReachPods(objects, complain) {
 }
 
 /** @type {Rule} */
-function scalingFits(objects, complain) {
+function checkHorizontalAutoscalers(objects, complain) {
   const scalers = objectsOfKind(objects, 'HorizontalPodAutoscaler');
   for (const scaler of scalers) {
     const { scaleTargetRef: target, minReplicas, maxReplicas } = scaler.spec;
@@ -268,14 +268,14 @@ function scalingFits(objects, complain) {
 }
 
 /** @type {Rule} */
-function namespaceIsClosed(objects, complain) {
+function checkNamespaceIsolation(objects, complain) {
   for (const namespace of objectsOfKind(objects, 'Namespace'))
     if (namespace.metadata.labels?.['pod-security.kubernetes.io/enforce'] !== 'restricted')
       complain(namespace, 'does not enforce restricted pods');
   const policies = objectsOfKind(objects, 'NetworkPolicy');
   for (const workload of objectsOfKind(objects, ...WORKLOADS)) {
     const types = policies
-      .filter(({ spec }) => matchesSelector(spec.podSelector, labelsOf(workload)))
+      .filter(({ spec }) => matchesSelector(spec.podSelector, podLabelsOf(workload)))
       .flatMap(({ spec }) => spec.policyTypes);
     if (!types.includes('Egress')) complain(workload, 'may connect anywhere');
     const isOpen = workload.kind === 'Job' || workload.metadata.name === 'gateway';
@@ -284,16 +284,16 @@ function namespaceIsClosed(objects, complain) {
 }
 
 const RULES = [
-  podsAreRestricted,
-  containersAreBounded,
-  temporaryFilesFit,
-  deploymentsStayAvailable,
-  jobsSurviveReleases,
-  referencesExist,
-  ownersOnlyMigrate,
-  servicesReachPods,
-  scalingFits,
-  namespaceIsClosed,
+  checkPodSecurityContexts,
+  checkContainerImagesAndResources,
+  checkTemporaryVolumeSizes,
+  checkDeploymentAvailability,
+  checkJobNamesAndLimits,
+  checkWorkloadReferences,
+  checkOwnerSecretsOnlyInMigrations,
+  checkServicesSelectPods,
+  checkHorizontalAutoscalers,
+  checkNamespaceIsolation,
 ];
 
 /**

@@ -19,7 +19,7 @@ const objectsOfKind = (objects, kind) => objects.filter((one) => one.kind === ki
 const parseGibibytes = (quantity) => Number(/^(\d+)Gi$/.exec(quantity)?.[1]);
 
 /** @type {Rule} */
-function databasesAreDurable(objects, complain) {
+function checkDatabaseDurability(objects, complain) {
   for (const cluster of objectsOfKind(objects, 'Cluster')) {
     const {
       instances,
@@ -47,7 +47,7 @@ function databasesAreDurable(objects, complain) {
 }
 
 /** @type {Rule} */
-function databasesAreArchived(objects, complain) {
+function checkDatabaseArchiving(objects, complain) {
   const stores = objectsOfKind(objects, 'ObjectStore');
   for (const cluster of objectsOfKind(objects, 'Cluster')) {
     const archiver = cluster.spec.plugins?.find((/** @type {any} */ one) => one.name === ARCHIVER && one.isWALArchiver);
@@ -68,7 +68,7 @@ function databasesAreArchived(objects, complain) {
 }
 
 /** @type {Rule} */
-function lagScalingFits(objects, complain) {
+function checkLagAutoscalers(objects, complain) {
   for (const scaler of objectsOfKind(objects, 'ScaledObject')) {
     const { scaleTargetRef: target, minReplicaCount, maxReplicaCount, triggers } = scaler.spec;
     const deployment = objectsOfKind(objects, 'Deployment').find(({ metadata }) => metadata.name === target.name);
@@ -91,14 +91,14 @@ export const DATABASE_CA = '/etc/rookery/database-ca';
 /** Secret with the certificate of the bus, its key, and the certificate of its authority. */
 const BUS_SECRET = 'nats-tls';
 /** Whether the bus listens with its certificate. @param {any} listener */
-const isListenerSecured = ({ tls }) => tls?.enabled === true && tls.secretName === BUS_SECRET;
+const isBusListenerSecured = ({ tls }) => tls?.enabled === true && tls.secretName === BUS_SECRET;
 
 /**
  * The secret of which a container mounts nothing but the certificate of the authority, at a folder.
  * @param {any} pod @param {any} container @param {string} folder
  * @returns {string | undefined}
  */
-function authorityMountedAt({ volumes = [] }, { volumeMounts = [] }, folder) {
+function authoritySecretMountedAt({ volumes = [] }, { volumeMounts = [] }, folder) {
   const mount = volumeMounts.find((/** @type {any} */ one) => one.mountPath === folder);
   const { secret } = volumes.find((/** @type {any} */ one) => one.name === mount?.name) ?? {};
   const keys = secret?.items?.map((/** @type {any} */ one) => [one.key, one.path].join());
@@ -110,7 +110,7 @@ function authorityMountedAt({ volumes = [] }, { volumeMounts = [] }, folder) {
  * elsewhere has neither clusters nor the policy of the chart.
  * @type {Rule}
  */
-function serversAreVerified(objects, complain) {
+function checkServerCertificatesMounted(objects, complain) {
   const clusters = objectsOfKind(objects, 'Cluster').map(({ metadata }) => metadata.name);
   const hasBus = objectsOfKind(objects, 'NetworkPolicy').some(({ metadata }) => metadata.name === 'nats-chart');
   for (const workload of [...objectsOfKind(objects, 'Deployment'), ...objectsOfKind(objects, 'Job')]) {
@@ -119,14 +119,14 @@ function serversAreVerified(objects, complain) {
       for (const { name } of container.env ?? []) {
         const service = /^DATABASE_URL_([A-Z]+)_FILE$/.exec(name)?.[1]?.toLowerCase();
         if (service && clusters.length > 0) {
-          const secret = authorityMountedAt(pod, container, DATABASE_CA);
+          const secret = authoritySecretMountedAt(pod, container, DATABASE_CA);
           if (!clusters.includes(`${service}-db`) || secret !== `${service}-db-ca`)
             complain(workload, 'cannot verify its database');
         }
         if (name === 'NATS_URL_FILE' && hasBus) {
           const file = container.env.find((/** @type {any} */ one) => one.name === 'NATS_CA_FILE')?.value ?? '';
           const folder = file.slice(0, -'/ca.crt'.length);
-          if (`${folder}/ca.crt` !== file || authorityMountedAt(pod, container, folder) !== BUS_SECRET)
+          if (`${folder}/ca.crt` !== file || authoritySecretMountedAt(pod, container, folder) !== BUS_SECRET)
             complain(workload, 'cannot verify the bus');
         }
       }
@@ -138,7 +138,7 @@ function serversAreVerified(objects, complain) {
  * claim; the Job names the same place.
  * @type {Rule}
  */
-function bucketIsReached(objects, complain) {
+function checkPackageBucketAccess(objects, complain) {
   /** @param {Manifest} workload @param {string} name */
   const variable = (workload, name) =>
     workload.spec.template.spec.containers[0].env?.find((/** @type {any} */ one) => one.name === name)?.value;
@@ -178,7 +178,7 @@ const NAME_LABEL = '__meta_kubernetes_pod_label_app_kubernetes_io_name';
  * job and the label `process` of deploy/observability.
  * @type {Rule}
  */
-function processesAreScraped(objects, complain) {
+function checkProcessMetricsScraped(objects, complain) {
   if (objectsOfKind(objects, 'PrometheusRule').length === 0) return;
   const monitors = objectsOfKind(objects, 'PodMonitor');
   for (const deployment of objectsOfKind(objects, 'Deployment')) {
@@ -205,8 +205,14 @@ function processesAreScraped(objects, complain) {
 }
 
 const RULES = [
-  ...[databasesAreDurable, databasesAreArchived, serversAreVerified, lagScalingFits, bucketIsReached],
-  processesAreScraped,
+  ...[
+    checkDatabaseDurability,
+    checkDatabaseArchiving,
+    checkServerCertificatesMounted,
+    checkLagAutoscalers,
+    checkPackageBucketAccess,
+  ],
+  checkProcessMetricsScraped,
 ];
 
 /**
@@ -264,8 +270,8 @@ export function busProblems(values, { replicas, image, accounts }) {
       }),
       'has a container with privileges',
     ],
-    [isListenerSecured(nats) && !merge.allow_non_tls, 'takes clients without TLS'],
-    [isListenerSecured(cluster) && cluster.tls.merge?.verify === true, 'takes any server into its cluster'],
+    [isBusListenerSecured(nats) && !merge.allow_non_tls, 'takes clients without TLS'],
+    [isBusListenerSecured(cluster) && cluster.tls.merge?.verify === true, 'takes any server into its cluster'],
     [values.tlsCA?.enabled === true && values.tlsCA.secretName === BUS_SECRET, 'mounts another authority, or its key'],
     [authority?.spec.isCA === true, 'has a certificate without an authority'],
     [

@@ -92,7 +92,7 @@ const PACKAGES = new Map([
   ['monitoring.coreos.com', '@kubernetes-models/prometheus-operator'],
 ]);
 /** @param {Manifest} object */
-const modulePath = ({ apiVersion, kind }) =>
+const modelModulePathOf = ({ apiVersion, kind }) =>
   `${PACKAGES.get(apiVersion.split('/')[0]) ?? 'kubernetes-models'}/${apiVersion}/${kind}`;
 
 /**
@@ -101,7 +101,7 @@ const modulePath = ({ apiVersion, kind }) =>
  * @param {Manifest} object
  * @returns {Manifest}
  */
-function withoutNewerFields(object) {
+function withoutFieldsNewerThanModel(object) {
   if (object.kind !== 'Cluster') return object;
   const known = structuredClone(object);
   for (const plugin of known.spec.plugins ?? []) delete plugin.isWALArchiver;
@@ -115,9 +115,9 @@ function withoutNewerFields(object) {
  * @param {Manifest} object
  * @returns {Manifest}
  */
-function toModelledObject(object) {
+function toObjectWithModel(object) {
   if (object.kind !== 'ObjectStore' || object.apiVersion !== 'barmancloud.cnpg.io/v1')
-    return withoutNewerFields(object);
+    return withoutFieldsNewerThanModel(object);
   const { configuration, retentionPolicy, ...others } = object.spec;
   const backup = { barmanObjectStore: configuration, retentionPolicy };
   const spec = { instances: 1, storage: {}, backup, ...others };
@@ -128,17 +128,17 @@ function toModelledObject(object) {
  * @param {string} file
  * @param {Manifest} object
  */
-function checkObject(file, object) {
+function validateManifestByModel(file, object) {
   /** @type {new (object: Manifest) => { validate(): void }} */
   let Model;
   try {
-    const { kind, ...known } = toModelledObject(object);
-    Model = require(modulePath({ kind, ...known }))[kind];
+    const { kind, ...known } = toObjectWithModel(object);
+    Model = require(modelModulePathOf({ kind, ...known }))[kind];
   } catch {
     return addProblem(file, `unknown kind ${object.apiVersion} ${object.kind}`);
   }
   try {
-    new Model(toModelledObject(object)).validate();
+    new Model(toObjectWithModel(object)).validate();
   } catch (error) {
     addProblem(file, `${object.kind} ${object.metadata?.name}: ${/** @type {Error} */ (error).message}`);
   }
@@ -148,7 +148,7 @@ function checkObject(file, object) {
  * Compiles the objects as literals. Patches (below components/ or overlays/) may omit required fields.
  * @param {ManifestEntry[]} entries
  */
-function compileObjectTypes(entries) {
+function typeCheckManifestObjects(entries) {
   const folder = join(root, 'node_modules/.cache/rookery-manifests');
   rmSync(folder, { recursive: true, force: true });
   mkdirSync(folder, { recursive: true });
@@ -158,8 +158,8 @@ function compileObjectTypes(entries) {
     'type Part<T> = T extends readonly (infer I)[] ? Part<I>[] : T extends object ? { [K in keyof T]?: Part<T[K]> } : T;',
   ];
   entries.forEach(({ file, object: written, patch }, index) => {
-    const object = toModelledObject(written);
-    const type = `import('${modulePath(object)}').I${object.kind}`;
+    const object = toObjectWithModel(written);
+    const type = `import('${modelModulePathOf(object)}').I${object.kind}`;
     lines.push(`export const object${index}: ${patch ? `Part<${type}>` : type} = ${JSON.stringify(object)};`);
     origins[lines.length] = file;
   });
@@ -200,15 +200,15 @@ function checkDeployFiles() {
         continue;
       }
       const patch = object.metadata?.name === 'any';
-      if (!patch) checkObject(file, object);
+      if (!patch) validateManifestByModel(file, object);
       entries.push({ file, object, patch });
     }
   }
-  compileObjectTypes(entries);
+  typeCheckManifestObjects(entries);
   return entries.length;
 }
 
-function checkReleaseVersion() {
+function checkImageTagsMatchRelease() {
   const { version } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
   const base = join(root, 'deploy/base/kustomization.yaml');
   for (const { name, newTag } of parse(readFileSync(base, 'utf8')).images)
@@ -225,7 +225,7 @@ function checkReleaseVersion() {
     addProblem(jobs, `nameSuffix is not that of release ${version}`);
 }
 
-function checkBusChart() {
+function checkNatsChartValues() {
   const file = join(root, 'deploy/components/nats-chart/values.yaml');
   /** @param {string} path */
   const read = (path) => readFileSync(join(root, path), 'utf8');
@@ -256,15 +256,15 @@ function checkProductionOverlay(name) {
   if (rendered === null) return `${name} not rendered: kubectl is not installed`;
   /** @type {Manifest[]} */
   const objects = parseAllDocuments(rendered).map((document) => document.toJS());
-  for (const object of objects) checkObject(overlay, object);
+  for (const object of objects) validateManifestByModel(overlay, object);
   for (const text of [...manifestProblems(objects), ...serverManifestProblems(objects)]) addProblem(overlay, text);
   return `${objects.length} rendered for ${name}`;
 }
 
 checkCompose();
-checkReleaseVersion();
+checkImageTagsMatchRelease();
 const objects = checkDeployFiles();
-checkBusChart();
+checkNatsChartValues();
 const production = ['production', 'production-with-servers'].map(checkProductionOverlay).join(', ');
 for (const line of problems) process.stdout.write(`${line}\n`);
 process.stdout.write(`manifests: ${objects} objects, ${production}, ${problems.length} problems\n`);

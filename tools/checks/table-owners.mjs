@@ -46,10 +46,10 @@ export function tableWritesOf(sources, entities) {
       const note = (table, node) => void found.push({ table, wing, name, file: path, line: lineOf(tree, node) });
       walk(tree, (node) => {
         const text = literalText(node);
-        if (text !== null) for (const table of tablesWritten(text)) note(table, node);
+        if (text !== null) for (const table of tablesWrittenBySql(text)) note(table, node);
         if (!ts.isCallExpression(node)) return;
-        for (const table of entitiesWritten(node, entities)) note(table, node);
-        for (const table of tablesAttached(node)) note(table, node);
+        for (const table of entityTablesWrittenByCall(node, entities)) note(table, node);
+        for (const table of tablesOfAttachedTableCall(node)) note(table, node);
       });
       return found;
     });
@@ -66,10 +66,10 @@ function literalText(node) {
 }
 
 /** @param {string} text */
-function tablesWritten(text) {
+function tablesWrittenBySql(text) {
   return [...text.matchAll(WRITES)]
     .filter(([, table = '']) => !ARTICLES.has(table))
-    .filter(([whole, table = '']) => !/^update/i.test(whole) || isUpdateOf(text, table))
+    .filter(([whole, table = '']) => !/^update/i.test(whole) || isSqlUpdateOf(text, table))
     .map(([, table = '']) => (table === HIDDEN ? null : table.toLowerCase()));
 }
 
@@ -78,7 +78,7 @@ function tablesWritten(text) {
  * @param {string} text
  * @param {string} table
  */
-function isUpdateOf(text, table) {
+function isSqlUpdateOf(text, table) {
   return new RegExp(`\\bupdate\\s+(?:only\\s+)?${table}(?:\\s+(?:as\\s+)?[a-z_]+)?\\s+set\\b`, 'i').test(text);
 }
 
@@ -86,7 +86,7 @@ function isUpdateOf(text, table) {
  * @param {ts.CallExpression} call
  * @param {Entities} entities
  */
-function entitiesWritten(call, entities) {
+function entityTablesWrittenByCall(call, entities) {
   const callee = call.expression;
   const name = ts.isPropertyAccessExpression(callee) ? callee.name.text : ts.isIdentifier(callee) ? callee.text : '';
   if (!ENTITY_CALLS.has(name) && name !== 'defineCollection') return [];
@@ -102,7 +102,7 @@ function entitiesWritten(call, entities) {
  * The table of an `declareAttachedTable` call: statements generated from it delete and update its rows.
  * @param {ts.CallExpression} call
  */
-function tablesAttached({ expression, arguments: [first] }) {
+function tablesOfAttachedTableCall({ expression, arguments: [first] }) {
   if (!ts.isIdentifier(expression) || expression.text !== 'declareAttachedTable') return [];
   const named = first && ts.isObjectLiteralExpression(first) ? first.properties : [];
   const table = [...named]
@@ -191,7 +191,9 @@ export function tableOwnershipViolations(service, libraryTables = new Set()) {
 export function misplacedEntities(service) {
   const sources = sourcesOf(service);
   const entities = entityClassesIn(sources);
-  const owned = new Set(sources.flatMap(({ tree, wing }) => ownedClassesIn(tree).map((name) => `${wing} ${name}`)));
+  const owned = new Set(
+    sources.flatMap(({ tree, wing }) => classNamesInOwnsDecorators(tree).map((name) => `${wing} ${name}`)),
+  );
   const missing = [...entities]
     .filter(([name, { wing }]) => !owned.delete(`${wing} ${name}`))
     .map(([name, { wing, file }]) => `${file} declares ${name}, which @Owns in the module of ${wing} does not name`);
@@ -213,7 +215,7 @@ export function unnamedAttachments(service) {
     /** @type {string[]} */
     const unnamed = [];
     walk(tree, (node) => {
-      if (!ts.isCallExpression(node) || tablesAttached(node).length === 0) return;
+      if (!ts.isCallExpression(node) || tablesOfAttachedTableCall(node).length === 0) return;
       const name = ts.isVariableDeclaration(node.parent) ? node.parent.name.getText(tree) : null;
       if (!named.has(`${wing} ${name}`))
         unnamed.push(
@@ -245,7 +247,7 @@ function attachedNamesIn(tree) {
  * Names of classes in an `@Owns`.
  * @param {ts.SourceFile} tree
  */
-function ownedClassesIn(tree) {
+function classNamesInOwnsDecorators(tree) {
   /** @type {string[]} */
   const names = [];
   walk(tree, (node) => {

@@ -32,7 +32,7 @@ export function usesOf(service) {
     const used = uses.get(wing) ?? new Map();
     uses.set(wing, used);
     walk(tree, (node) => {
-      const other = wingImported(node, name, districts);
+      const other = importedWingOf(node, name, districts);
       if (other === null || other === wing || used.has(other)) return;
       used.set(other, `${path}:${lineOf(tree, node)}`);
     });
@@ -42,10 +42,10 @@ export function usesOf(service) {
 
 /**
  * @param {ts.Node} node
- * @param {string} name
+ * @param {string} path
  * @param {Set<string>} districts
  */
-function wingImported(node, name, districts) {
+function importedWingOf(node, path, districts) {
   const specifier =
     ts.isImportDeclaration(node) || ts.isExportDeclaration(node)
       ? node.moduleSpecifier
@@ -53,7 +53,7 @@ function wingImported(node, name, districts) {
         ? node.arguments[0]
         : undefined;
   if (!specifier || !ts.isStringLiteral(specifier) || !specifier.text.startsWith('.')) return null;
-  const target = posix.normalize(posix.join(posix.dirname(name), specifier.text));
+  const target = posix.normalize(posix.join(posix.dirname(path), specifier.text));
   return target.startsWith('..') ? null : wingOf(target, districts);
 }
 
@@ -97,7 +97,7 @@ export function wingViolationsOf(service) {
   const missing = [...uses.keys()]
     .filter((wing) => !existsSync(join(service, 'src', wing, `${basename(wing)}.module.ts`)))
     .map((wing) => `${service}/src/${wing} has no ${basename(wing)}.module.ts`);
-  return [...circlesIn(service, uses), ...upwardImportsIn(service, uses), ...missing];
+  return [...circularImportProblemsIn(service, uses), ...upwardImportProblemsIn(service, uses), ...missing];
 }
 
 /**
@@ -105,7 +105,7 @@ export function wingViolationsOf(service) {
  * @param {string} folder
  */
 export function importCirclesBetweenFolders(folder) {
-  return circlesIn(folder, usesOf(folder));
+  return circularImportProblemsIn(folder, usesOf(folder));
 }
 
 /**
@@ -113,7 +113,7 @@ export function importCirclesBetweenFolders(folder) {
  * @param {string} service
  * @param {WingUses} uses
  */
-function upwardImportsIn(service, uses) {
+function upwardImportProblemsIn(service, uses) {
   const districts = districtsIn(join(service, 'src'));
   const table = DISTRICTS[basename(service)] ?? {};
   const unknown = [...districts]
@@ -135,7 +135,7 @@ function upwardImportsIn(service, uses) {
  * @param {string} service
  * @param {WingUses} uses
  */
-function circlesIn(service, uses) {
+function circularImportProblemsIn(service, uses) {
   return circlesOf(uses).map((wings) => {
     const imports = wings.flatMap((wing) =>
       wings

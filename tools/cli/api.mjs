@@ -18,7 +18,7 @@ export class Api {
    */
   constructor({ data, url, tokenFile }) {
     this.base = url ?? localUrlOf(data);
-    this.token = readToken(data, url === undefined, tokenFile);
+    this.token = readRootToken(data, url === undefined, tokenFile);
   }
 
   /**
@@ -69,7 +69,7 @@ function localUrlOf(data) {
  * @param {string} [file]
  * @returns {string}
  */
-function readToken(data, isLocal, file) {
+function readRootToken(data, isLocal, file) {
   const path = file ?? process.env['ROOKERY_ROOT_TOKEN_FILE'];
   if (path) return readFileSync(path, 'utf8').trim();
   const given = process.env['ROOKERY_ROOT_TOKEN'];

@@ -34,7 +34,7 @@ export async function examineEstate(dataDir, { natsMonitor } = {}) {
     gitFinding(programOutputOf('git', ['--version'])),
     ...configurationFindings(dataDir, process.env),
     ...databases.flatMap(databaseFindings),
-    await streamFinding(dataDir, natsMonitor),
+    await natsSyncFinding(dataDir, natsMonitor),
     diskFinding(statfsSync(dataDir)),
     ...(await readinessFindings(dataDir)),
   ];
@@ -145,9 +145,9 @@ function clockFinding(service, skewMs) {
  * @param {string} dataDir
  * @param {string} [monitor]
  */
-async function streamFinding(dataDir, monitor) {
+async function natsSyncFinding(dataDir, monitor) {
   const check = 'NATS sync interval';
-  if (monitor === undefined) return embeddedStreamFinding(check, dataDir);
+  if (monitor === undefined) return embeddedNatsSyncFinding(check, dataDir);
   try {
     const response = await fetch(`${monitor.replace(/\/$/, '')}/varz`, { signal: AbortSignal.timeout(5000) });
     const { jetstream, version } = /** @type {any} */ (await response.json());
@@ -165,7 +165,7 @@ const LOSES = 'is not "always": acknowledged events may be lost in a power cut';
  * @param {string} check
  * @param {string} dataDir
  */
-function embeddedStreamFinding(check, dataDir) {
+function embeddedNatsSyncFinding(check, dataDir) {
   /** @type {string} */
   let configuration;
   try {

@@ -77,7 +77,15 @@ program
     wrapAction(async ({ data, output }) => {
       const { statesOf } = await import('./status.mjs');
       const states = await statesOf(data);
-      output.rows(states, ['process', 'state', 'pid', 'management', 'outbox_oldest_seconds', 'open_dead_letters', 'about']);
+      output.rows(states, [
+        'process',
+        'state',
+        'pid',
+        'management',
+        'outbox_oldest_seconds',
+        'open_dead_letters',
+        'about',
+      ]);
       if (states.every(({ state }) => state === 'away'))
         throw new CommandFailure(`No estate runs on ${data}`, EXIT.unavailable);
       if (!states.every(({ state }) => state === 'ready')) throw new CommandFailure('not all processes are ready');
@@ -155,19 +163,19 @@ letters
 letters
   .command('show <service> <id>')
   .description('prints one with its content')
-  .action(serviceAction('dead-letters show'));
+  .action(createServiceCommandAction('dead-letters show'));
 letters
   .command('replay <service> [ids...]')
   .description('lets the worker try them again')
   .option('--all')
   .option('--effect <name>', 'with --all: of one effect or job')
   .option('--reason <text>')
-  .action(serviceAction('dead-letters replay', ['all', 'effect', 'reason']));
+  .action(createServiceCommandAction('dead-letters replay', ['all', 'effect', 'reason']));
 letters
   .command('discard <service> <id>')
   .description('gives one up')
   .requiredOption('--reason <text>')
-  .action(serviceAction('dead-letters discard', ['reason']));
+  .action(createServiceCommandAction('dead-letters discard', ['reason']));
 
 program
   .command('republish <service>')
@@ -175,11 +183,11 @@ program
   .requiredOption('--from <instant>', 'ISO 8601')
   .option('--to <instant>')
   .option('--types <list>', 'types of events, separated by commas')
-  .action(serviceAction('republish', ['from', 'to', 'types']));
+  .action(createServiceCommandAction('republish', ['from', 'to', 'types']));
 program
   .command('lost <service> <action> [words...]')
   .description('list, keep or drop the rows of what a restore lost: docs/operations.md 2.1')
-  .action(serviceAction('lost'));
+  .action(createServiceCommandAction('lost'));
 program
   .command('rebuild')
   .description('begins another history of the directory, so that every service loads its copy again')
@@ -193,10 +201,10 @@ program
 program
   .command('reset')
   .description('returns to the state after the first start')
-  .action(supervisorAction('reset', () => 'reset'));
+  .action(createSupervisorCommandAction('reset', () => 'reset'));
 const snapshots = commandGroup('snapshot', 'saved states of an estate, for tests');
 for (const [command, done] of Object.entries({ save: 'saved', restore: 'restored', delete: 'deleted' }))
-  snapshots.command(`${command} <name>`).action(supervisorAction(command, (name) => `${done} ${name}`));
+  snapshots.command(`${command} <name>`).action(createSupervisorCommandAction(command, (name) => `${done} ${name}`));
 snapshots.command('list').action(
   wrapAction(async ({ data, output }) => {
     const { commandEstate } = await import('../processes/local-control.mjs');
@@ -251,14 +259,14 @@ for (const [command, done] of Object.entries({ stop: 'stopped', start: 'started'
   service
     .command(command)
     .addArgument(new Argument('<process>').choices(PROCESSES))
-    .action(supervisorAction(command, (name) => `${name} ${done}`));
+    .action(createSupervisorCommandAction(command, (name) => `${name} ${done}`));
 
 /**
  * The function of a command that a service executes. The first argument is the service, and the others follow the words.
  * @param {string} words
  * @param {string[]} options  those that are passed on
  */
-function serviceAction(words, options = []) {
+function createServiceCommandAction(words, options = []) {
   return wrapAction(async ({ data, options: given }, name, ...args) => {
     const { runServiceCommand: runCommand } = await import('./service-commands.mjs');
     await runCommand(data, name, [
@@ -274,7 +282,7 @@ function serviceAction(words, options = []) {
  * @param {string} command
  * @param {(name: string) => string} sentence
  */
-function supervisorAction(command, sentence) {
+function createSupervisorCommandAction(command, sentence) {
   return wrapAction(async ({ data, output }, name) => {
     const { commandEstate } = await import('../processes/local-control.mjs');
     const { ms } = await commandEstate(data, command, name);
@@ -311,7 +319,7 @@ async function readAllText(stream) {
 }
 
 /** @param {unknown} error */
-function exitCodeOf(error) {
+function reportErrorAsExitCode(error) {
   if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : EXIT.usage;
   const { message } = /** @type {Error} */ (error);
   if (message) process.stderr.write(`${message}\n`);
@@ -322,5 +330,5 @@ function exitCodeOf(error) {
 try {
   await program.parseAsync();
 } catch (error) {
-  process.exitCode = exitCodeOf(error);
+  process.exitCode = reportErrorAsExitCode(error);
 }

@@ -40,7 +40,7 @@ export async function run(client, _prepared, { seconds = SECONDS, burners: count
   const wrong = crowd.refused + lost + missing + duplicate + isBlind + isSlow;
   return {
     ...facts,
-    reasons: await unavailableCountsOf(client.estate),
+    reasons: await unavailableAnswerCountsOf(client.estate),
     acknowledged,
     lost,
     missing,
@@ -147,7 +147,7 @@ function spawnBusyProcess() {
  * Counts answers 502, 503 and 504 by process and reason, as in `{ 'gateway: shed': 3 }`.
  * @param {DrillClient['estate']} estate
  */
-async function unavailableCountsOf({ ports }) {
+async function unavailableAnswerCountsOf({ ports }) {
   /** @type {Record<string, number>} */
   const found = {};
   for (const [name, { management }] of Object.entries(ports)) {

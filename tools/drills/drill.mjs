@@ -234,7 +234,7 @@ async function runDrill(name, { seed, sabotage }) {
       ? runFaultUnderLoad(client, fault)
       : /** @type {Drill} */ (given).run(client, prepared));
     // The estate of a drill is deleted, so its logs are copied if they are needed.
-    const logs = verdict.wrong > 0 ? { logs: keepLogs(estate.logs, name, seed) } : {};
+    const logs = verdict.wrong > 0 ? { logs: copyDrillLogs(estate.logs, name, seed) } : {};
     return { drill: name, seed, sabotage, seconds: Math.round((Date.now() - started) / 1000), ...verdict, ...logs };
   } finally {
     await estate.stop();
@@ -249,7 +249,7 @@ async function runDrill(name, { seed, sabotage }) {
  * @param {string} name
  * @param {string} seed
  */
-function keepLogs(folder, name, seed) {
+function copyDrillLogs(folder, name, seed) {
   const kept = join(sharedTemporaryFolder(), `rookery-drill-${name}-${seed}-logs`);
   cpSync(folder, kept, { recursive: true });
   return kept;

@@ -12,18 +12,18 @@ import pg from 'pg';
  * @type {Record<string, (estate: Estate) => Promise<void>>}
  */
 export const SERVER_SABOTAGE = {
-  'no-uniqueness': dropUniqueness,
+  'no-uniqueness': dropEffectUniqueIndexes,
   'open-door': permitAllSubjects,
-  'contracting-migration': renameColumn,
+  'contracting-migration': renameLabelColorColumn,
 };
 
 /**
  * Drops the second safeguard of effects: the unique keys of to-dos, events and e-mails.
  * @param {Estate} estate
  */
-async function dropUniqueness(estate) {
+async function dropEffectUniqueIndexes(estate) {
   const tables = ['todos', 'activity_events', 'mails', 'pipeline_mails', 'place_mails'];
-  await changeSchema(
+  await changeCollaborationSchema(
     estate,
     tables.map((table) => `drop index uq_${table}_source_event_id`),
   );
@@ -33,8 +33,8 @@ async function dropUniqueness(estate) {
  * Renames a column that the previous release uses, as no migration may.
  * @param {Estate} estate
  */
-function renameColumn(estate) {
-  return changeSchema(estate, ['alter table labels rename column color to colour']);
+function renameLabelColorColumn(estate) {
+  return changeCollaborationSchema(estate, ['alter table labels rename column color to colour']);
 }
 
 /**
@@ -42,7 +42,7 @@ function renameColumn(estate) {
  * @param {Estate} estate
  * @param {string[]} statements
  */
-async function changeSchema({ owners }, statements) {
+async function changeCollaborationSchema({ owners }, statements) {
   const client = new pg.Client({ connectionString: owners['collaboration'] });
   await client.connect();
   for (const text of statements) await client.query(text);

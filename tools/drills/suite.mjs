@@ -24,7 +24,7 @@ const GUESSES = 200;
  * @param {{ env?: object }} [prepared]
  */
 export async function run(client, { env } = {}) {
-  const suite = new SuiteDrill(client);
+  const suite = new ClientTestSuiteDrill(client);
   const runs = [];
   for (let index = 0; index < RUNS; index += 1) runs.push(await suite.run(index));
   const guessing = await suite.guess();
@@ -39,7 +39,7 @@ export async function run(client, { env } = {}) {
   };
 }
 
-class SuiteDrill {
+class ClientTestSuiteDrill {
   /** @type {Record<string, number>} */
   #statuses = {};
   /** @type {string[]} */

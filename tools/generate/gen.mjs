@@ -33,7 +33,7 @@ const SERVICES = ['identity', 'collaboration', 'import', 'package', 'admin'];
  * @param {'openapi' | 'bus'} question
  * @returns {string}
  */
-function runReport(name, question, input = {}) {
+function runServiceReport(name, question, input = {}) {
   const script = fileURLToPath(new URL(`${question}.cjs`, import.meta.url));
   return execFileSync(process.execPath, [script, name], {
     cwd: root,
@@ -49,7 +49,7 @@ const NO_NOUNS = ['removal', 'noteables'];
 /** @param {string} name */
 function openApiTextOf(name) {
   const nouns = Object.entries(wingDescriptionsOf(root, name)).filter(([wing]) => !NO_NOUNS.includes(wing));
-  return runReport(name, 'openapi', { names: operationNames(), nouns: Object.fromEntries(nouns) });
+  return runServiceReport(name, 'openapi', { names: operationNames(), nouns: Object.fromEntries(nouns) });
 }
 
 /**
@@ -108,7 +108,7 @@ function configurationPage() {
           .filter(Boolean)
           .join(' ');
         const about = row.fileTwin ? `${row.about} May be a file: \`${row.fileTwin}\`.` : row.about;
-        return `| \`${row.env}\` | ${tableCell(type)} | ${tableCell(fallback)} | ${tableCell(about)} |`;
+        return `| \`${row.env}\` | ${escapeTableCell(type)} | ${escapeTableCell(fallback)} | ${escapeTableCell(about)} |`;
       }),
       '',
     ]),
@@ -129,7 +129,7 @@ function unavailableReasonLines(reasons) {
     '',
     '| Reason | Meaning |',
     '|---|---|',
-    ...Object.entries(reasons).map(([reason, about]) => `| \`${reason}\` | ${tableCell(about)} |`),
+    ...Object.entries(reasons).map(([reason, about]) => `| \`${reason}\` | ${escapeTableCell(about)} |`),
     '',
   ];
 }
@@ -144,14 +144,14 @@ function estateSettingLines() {
     '| Variable | Default | Meaning |',
     '|---|---|---|',
     ...ESTATE_SETTINGS.map(
-      ({ env, fallback, about }) => `| \`${env}\` | ${tableCell(fallback)} | ${tableCell(about)} |`,
+      ({ env, fallback, about }) => `| \`${env}\` | ${escapeTableCell(fallback)} | ${escapeTableCell(about)} |`,
     ),
     '',
   ];
 }
 
 /** @param {unknown} text */
-const tableCell = (text) => String(text).replaceAll('|', '\\|').replaceAll('\n', ' ');
+const escapeTableCell = (text) => String(text).replaceAll('|', '\\|').replaceAll('\n', ' ');
 /** @param {SettingRow[]} rows */
 const uniqueByVariable = (rows) => [...new Map(rows.map((row) => [row.env, row])).values()];
 
@@ -188,7 +188,7 @@ function eventsPage() {
   for (const [subject, definition] of [...EVENTS].sort(([a], [b]) => a.localeCompare(b))) {
     lines.push(`## ${subject}`, '', definition.about, '', '| Field | Type |', '|---|---|');
     for (const [name, schema] of Object.entries(jsonSchemaOf(definition.schema).properties))
-      lines.push(`| \`${name}\` | ${tableCell(typeText(schema))} |`);
+      lines.push(`| \`${name}\` | ${escapeTableCell(typeText(schema))} |`);
     lines.push('');
   }
   return lines.join('\n');
@@ -216,7 +216,7 @@ function asyncApiFile() {
  * Files of the gateway: its route table, and the document of the whole API that it serves.
  * @param {Record<string, unknown>} documents
  */
-function gatewayFiles(documents) {
+function renderGatewayRoutesAndOpenApi(documents) {
   const { generateRoutes, mergeDocuments } = require(join(root, 'apps/gateway/dist/routes/generate.js'));
   /** @param {unknown} value */
   const json = (value) => `${JSON.stringify(value, null, 2)}\n`;
@@ -308,10 +308,10 @@ await build();
 const texts = SERVICES.map((name) => ({ name, text: openApiTextOf(name) }));
 const documents = Object.fromEntries(texts.map(({ name, text }) => [name, JSON.parse(text)]));
 /** @type {BusReport} */
-const bus = Object.fromEntries(SERVICES.map((name) => [name, JSON.parse(runReport(name, 'bus'))]));
+const bus = Object.fromEntries(SERVICES.map((name) => [name, JSON.parse(runServiceReport(name, 'bus'))]));
 writeOrReportOutdated({
   ...Object.fromEntries(texts.map(({ name, text }) => [`apps/${name}/openapi.json`, text])),
-  ...gatewayFiles(documents),
+  ...renderGatewayRoutesAndOpenApi(documents),
   'docs/configuration.md': configurationPage(),
   'tools/processes/declared-settings.json': declaredSettingsText(),
   'docs/events.md': eventsPage(),

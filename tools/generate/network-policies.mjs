@@ -14,7 +14,7 @@ const MIGRATIONS = SERVICES.map((name) => `${name}-migrate`);
 const BOOTSTRAP = 'identity-bootstrap';
 
 /** Targets of connections with their ports and clients. The gateway asks management ports whether a service is ready. */
-function listConnections() {
+function listClusterConnections() {
   /** @param {string} name */
   const callersOf = (name) => [
     ...new Set(['gateway', ...INTERNAL_PAIRS.filter(([, callee]) => callee === name).map(([caller]) => caller)]),
@@ -48,7 +48,7 @@ const networkPolicy = (name, pods, spec) => ({
  * @param {string} name
  */
 function ingressPolicyOf(name) {
-  const rules = listConnections().filter(({ to, ports }) => to === name && !ports.includes('management'));
+  const rules = listClusterConnections().filter(({ to, ports }) => to === name && !ports.includes('management'));
   /** @type {PolicyRule[]} */
   const ingress = rules.map(({ ports, from }) => ({
     ports: toPortRules(ports),
@@ -63,7 +63,7 @@ function ingressPolicyOf(name) {
  * @param {string} name
  */
 function egressPolicyOf(name) {
-  const targets = listConnections().filter(({ from }) => from.includes(name));
+  const targets = listClusterConnections().filter(({ from }) => from.includes(name));
   const egress = targets.map(({ to, ports }) => ({
     ports: toPortRules(ports),
     to: [{ podSelector: podSelectorFor([to]) }],
@@ -82,7 +82,7 @@ function dnsPolicyFor(processes) {
 }
 
 /** @param {{ cidr: string, except: string[] }[]} ranges */
-function outsidePolicyFor(ranges) {
+function outsideEgressPolicyFor(ranges) {
   const to = ranges.map(({ cidr, except }) => ({ ipBlock: { cidr, except } }));
   return networkPolicy('outside', ASKS_OUTSIDE, {
     policyTypes: ['Egress'],
@@ -173,7 +173,7 @@ export function networkPolicies(ranges) {
     ...processes.map(egressPolicyOf),
     // Servers that open no connections.
     networkPolicy('servers-egress', ['nats', 'postgres', 'mail'], { policyTypes: ['Egress'], egress: [] }),
-    outsidePolicyFor(ranges),
+    outsideEgressPolicyFor(ranges),
   ];
   return renderPolicies(ABOUT, policies);
 }

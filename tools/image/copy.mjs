@@ -31,7 +31,7 @@ export function executeCopyInstruction(words, source, { folder, workdir }) {
   const isFolder = /(^|\/)\.?$/.test(target) || sources.length > 1;
   for (const name of sources) {
     if (/[*?[]/.test(name)) throw new Error(`COPY ${name}: patterns are unknown`);
-    copyOne(posix.relative('/', posix.resolve('/', name)), source, { path, isFolder, name });
+    copyOneSource(posix.relative('/', posix.resolve('/', name)), source, { path, isFolder, name });
   }
 }
 
@@ -40,7 +40,7 @@ export function executeCopyInstruction(words, source, { folder, workdir }) {
  * @param {Source} source
  * @param {{ path: string, isFolder: boolean, name: string }} target
  */
-function copyOne(from, { root, files }, { path, isFolder, name }) {
+function copyOneSource(from, { root, files }, { path, isFolder, name }) {
   const whole = join(root, from);
   const isInside = files === null || files.some((file) => file === from || from === '' || file.startsWith(`${from}/`));
   if (!existsSync(whole) || !isInside) throw new Error(`COPY ${name}: no such file, or it is ignored`);

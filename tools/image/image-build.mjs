@@ -74,7 +74,7 @@ export class ImageBuild {
     for (const instruction of instructions) {
       const started = Date.now();
       await this.#step(instruction, image, buildArguments);
-      if (instruction.keyword === 'RUN') this.report(name, shortened(instruction.text), Date.now() - started);
+      if (instruction.keyword === 'RUN') this.report(name, shortenRunCommand(instruction.text), Date.now() - started);
     }
     this.report(name, `stage: ${instructions.length} instructions`, Date.now() - begun, image.stage.files);
     return image;
@@ -182,7 +182,7 @@ export function refuseArguments({ name, instructions }, buildArguments) {
 }
 
 /** @param {string} text */
-function shortened(text) {
+function shortenRunCommand(text) {
   const line = `RUN ${text.replace(/\s+/g, ' ')}`;
   return line.length > 60 ? `${line.slice(0, 59)}…` : line;
 }

@@ -25,11 +25,11 @@ export async function checkContent(image, { service, version, revision, root }) 
   const { packages } = JSON.parse(readFileSync(join(root, 'package-lock.json'), 'utf8'));
   checkPackages(installedPackageFolders(app), packages);
   checkAppFolderContent(app, service);
-  await checkBill(join(image.stage.files, BILL), { app, service, version });
+  await checkBillOfMaterials(join(image.stage.files, BILL), { app, service, version });
   checkLabels(image.labels, { service, version, revision });
   if (image.user !== '10001:10001') throw new Error(`the user is ${image.user}, not 10001:10001`);
   if (image.ports.join(' ') !== '8080 9090') throw new Error(`the ports are ${image.ports.join(' ')}, not 8080 9090`);
-  const own = ownedBy(image.stage.files, '10001').filter((path) => !path.startsWith('/var/lib/rookery/'));
+  const own = listFilesOwnedBy(image.stage.files, '10001').filter((path) => !path.startsWith('/var/lib/rookery/'));
   if (own.length > 0) throw new Error(`the service could change ${own[0]}, which is its own`);
 }
 
@@ -60,18 +60,18 @@ export function checkAppFolderContent(app, service) {
   const top = readdirSync(app).sort().join(', ');
   if (top !== 'apps, libs, node_modules, package.json') throw new Error(`/app contains ${top}`);
   if (existsSync(join(app, 'node_modules/.cache'))) throw new Error('the image contains node_modules/.cache');
-  for (const folder of ['apps', 'libs']) refuseSources(app, folder);
+  for (const folder of ['apps', 'libs']) refuseSourcesInImage(app, folder);
 }
 
 /**
  * @param {string} app
  * @param {string} folder
  */
-function refuseSources(app, folder) {
+function refuseSourcesInImage(app, folder) {
   for (const entry of readdirSync(join(app, folder), { withFileTypes: true })) {
     const path = `${folder}/${entry.name}`;
     if (entry.isDirectory() && entry.name === 'test') throw new Error(`the image contains tests: ${path}`);
-    if (entry.isDirectory() && entry.name !== 'node_modules') refuseSources(app, path);
+    if (entry.isDirectory() && entry.name !== 'node_modules') refuseSourcesInImage(app, path);
     else if (/\.ts$/.test(entry.name)) throw new Error(`the image contains sources: ${path}`);
   }
 }
@@ -80,7 +80,7 @@ function refuseSources(app, folder) {
  * @param {string} file
  * @param {{ app: string, service: string, version: string }} expected
  */
-async function checkBill(file, { app, service, version }) {
+async function checkBillOfMaterials(file, { app, service, version }) {
   if (!existsSync(file)) throw new Error(`there is no /${BILL}`);
   const text = readFileSync(file, 'utf8');
   const problem = await new Validation.JsonStrictValidator(Spec.Version.v1dot5).validate(text);
@@ -126,7 +126,7 @@ export function checkLabels(labels, { service, version, revision }) {
  * @param {string} folder
  * @param {string} uid
  */
-function ownedBy(folder, uid) {
+function listFilesOwnedBy(folder, uid) {
   const found = execFileSync('find', [folder, '-uid', uid, '-printf', '/%P\\n'], { encoding: 'utf8' });
   return found.split('\n').filter(Boolean);
 }

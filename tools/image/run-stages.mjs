@@ -41,7 +41,7 @@ const npmConfig = (name) => execFileSync('npm', ['config', 'get', name], { encod
  * @param {string} step
  * @param {{ ms?: number, bytes?: number }} [facts]
  */
-function report(subject, step, { ms, bytes } = {}) {
+function reportStep(subject, step, { ms, bytes } = {}) {
   const time = ms === undefined ? '' : `${(ms / 1000).toFixed(1)} s`;
   const size = bytes === undefined ? '' : `${(bytes / 1e6).toFixed(1)} MB`;
   console.log(`${subject.padEnd(14)} ${step.padEnd(62)} ${time.padStart(8)} ${size.padStart(10)}`.trimEnd());
@@ -53,17 +53,17 @@ function report(subject, step, { ms, bytes } = {}) {
  * @param {string} step
  * @param {() => Promise<T>} use
  */
-async function timed(subject, step, use) {
+async function runTimedStep(subject, step, use) {
   const started = Date.now();
   const result = await use();
-  report(subject, step, { ms: Date.now() - started });
+  reportStep(subject, step, { ms: Date.now() - started });
   return result;
 }
 
 /**
  * The build context of this checkout. Errors: a file that git ignores would be sent.
  */
-function contextOf() {
+function createBuildContext() {
   const files = buildContextFiles(ROOT);
   const [ignored] = ignoredByGit(ROOT, files);
   if (ignored) throw new Error(`.dockerignore does not name ${ignored}, which git ignores`);
@@ -86,21 +86,24 @@ function contextOf() {
  * @param {string} folder
  * @param {string} file Path of the Dockerfile.
  */
-async function makeImages(names, folder, file) {
+async function buildAndCheckImages(names, folder, file) {
   const { version } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'));
   const revision = git('rev-parse', 'HEAD');
   const dockerfile = parseDockerfile(readFileSync(resolve(ROOT, file), 'utf8'));
   const base = createBaseImage(join(folder, 'base'), (text) => console.log(text));
-  report('base', `this machine with Node ${base.node}, in place of ${dockerfile.stages.at(-1)?.base.split('@')[0]}`);
-  report('base', 'apt-get is a stand-in that copies git and bzip2 of this machine');
-  const context = contextOf();
-  report('context', `${context.files.length} files`);
+  reportStep(
+    'base',
+    `this machine with Node ${base.node}, in place of ${dockerfile.stages.at(-1)?.base.split('@')[0]}`,
+  );
+  reportStep('base', 'apt-get is a stand-in that copies git and bzip2 of this machine');
+  const context = createBuildContext();
+  reportStep('context', `${context.files.length} files`);
   const build = new ImageBuild({
     dockerfile,
     context,
     base,
     folder,
-    report: (stage, step, ms, files) => report(stage, step, files ? { ms, bytes: sizeOf(files) } : { ms }),
+    report: (stage, step, ms, files) => reportStep(stage, step, files ? { ms, bytes: sizeOf(files) } : { ms }),
   });
   const { services } = parse(readFileSync(join(ROOT, 'docker-compose.yml'), 'utf8'), { merge: true });
   /** @type {Map<string, Container>} */
@@ -108,7 +111,7 @@ async function makeImages(names, folder, file) {
   for (const service of names) {
     const image = await build.run({ SERVICE: service, REVISION: revision }, service);
     const checked = () => checkContent(image, { service, version, revision, root: ROOT });
-    await timed(service, 'content, bill of materials and labels are right', checked);
+    await runTimedStep(service, 'content, bill of materials and labels are right', checked);
     containers.set(service, {
       image,
       ...containerMountsOf(services[service], image, join(folder, 'volumes', service)),
@@ -122,26 +125,30 @@ async function makeImages(names, folder, file) {
  * @param {ImageEstate} estate
  * @param {string[]} names
  */
-async function startImages(estate, names) {
+async function startAndStopImages(estate, names) {
   for (const name of names)
-    await timed(name, 'refuses an unknown role (64) and missing settings (78)', () => estate.checkRefusals(name));
-  await timed('servers', 'PostgreSQL and NATS', () => estate.startServers());
+    await runTimedStep(name, 'refuses an unknown role (64) and missing settings (78)', () =>
+      estate.checkRefusals(name),
+    );
+  await runTimedStep('servers', 'PostgreSQL and NATS', () => estate.startServers());
   for (const name of names.filter((one) => SERVICES.includes(one)))
-    await timed(name, 'migrate', () => estate.migrate(name));
+    await runTimedStep(name, 'migrate', () => estate.migrate(name));
   for (const name of names) estate.start(name);
   await Promise.all(
-    names.map((name) => timed(name, 'live and ready, read-only, as its user', () => estate.untilReady(name))),
+    names.map((name) => runTimedStep(name, 'live and ready, read-only, as its user', () => estate.untilReady(name))),
   );
   if (PROCESSES.every((name) => names.includes(name)))
-    await timed('all', 'a repository, its archive by bzip2, and a file of a package', () => useImages(estate));
-  for (const name of names) await timed(name, 'ends at SIGTERM with 0', () => estate.stop(name));
+    await runTimedStep('all', 'a repository, its archive by bzip2, and a file of a package', () =>
+      exerciseRunningImages(estate),
+    );
+  for (const name of names) await runTimedStep(name, 'ends at SIGTERM with 0', () => estate.stop(name));
 }
 
 /**
  * Uses git, bzip2 and both volumes.
  * @param {ImageEstate} estate
  */
-async function useImages(estate) {
+async function exerciseRunningImages(estate) {
   const project = await estate.call('POST', '/projects', 201, { name: 'image', initialize_with_readme: true });
   const { id } = JSON.parse(project.toString());
   const archive = await estate.call('GET', `/projects/${id}/repository/archive.tar.bz2`, 200);
@@ -150,7 +157,7 @@ async function useImages(estate) {
 }
 
 /** @param {string[]} names */
-function refuseUnknown(names) {
+function refuseUnknownImagesOrPlatform(names) {
   const { services } = parse(readFileSync(join(ROOT, 'docker-compose.yml'), 'utf8'), { merge: true });
   /** @type {string[]} */
   const built = Object.values(services).flatMap((one) => one.build?.args?.SERVICE ?? []);
@@ -166,7 +173,7 @@ async function main() {
     options: { dockerfile: { type: 'string', default: 'deploy/Dockerfile' } },
     allowPositionals: true,
   });
-  refuseUnknown(positionals);
+  refuseUnknownImagesOrPlatform(positionals);
   const names = PROCESSES.filter(
     (name) => positionals.length === 0 || positionals.includes(name) || name === 'identity',
   );
@@ -180,8 +187,8 @@ async function main() {
   };
   for (const signal of ['SIGINT', 'SIGTERM']) process.once(signal, () => void close().then(() => process.exit(1)));
   try {
-    estate = new ImageEstate(join(folder, 'estate'), await makeImages(names, folder, values.dockerfile));
-    await startImages(estate, names);
+    estate = new ImageEstate(join(folder, 'estate'), await buildAndCheckImages(names, folder, values.dockerfile));
+    await startAndStopImages(estate, names);
   } finally {
     await close();
   }
@@ -190,7 +197,7 @@ async function main() {
 try {
   const started = Date.now();
   await main();
-  report('all', 'no fault', { ms: Date.now() - started });
+  reportStep('all', 'no fault', { ms: Date.now() - started });
 } catch (error) {
   console.error(/** @type {Error} */ (error).message);
   process.exit(1);

@@ -16,7 +16,7 @@ import { join, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 
 /** A package name in the form of a package URL. @param {string} name */
-const encodePackageName = (name) => name.replace('@', '%40');
+const encodePurlPackageName = (name) => name.replace('@', '%40');
 
 /**
  * Folders of installed packages below `node_modules`, relative to the folder, those of nested packages included.
@@ -67,7 +67,7 @@ function npmComponents(folder) {
   const packages = paths.map((path) => {
     const name = path.slice(path.lastIndexOf('node_modules/') + 'node_modules/'.length);
     const { version = '', license, integrity = '' } = locked[path] ?? {};
-    const purl = `pkg:npm/${encodePackageName(name)}@${version}`;
+    const purl = `pkg:npm/${encodePurlPackageName(name)}@${version}`;
     const licenses = license ? { licenses: [{ license: { name: license } }] } : {};
     return { type: 'library', 'bom-ref': purl, name, version, hashes: hashesOf(integrity), ...licenses, purl };
   });
@@ -76,7 +76,7 @@ function npmComponents(folder) {
     .filter((path) => existsSync(join(folder, path, 'package.json')))
     .map((path) => {
       const { name, version, license = 'MIT' } = JSON.parse(readFileSync(join(folder, path, 'package.json'), 'utf8'));
-      const purl = `pkg:npm/${encodePackageName(name)}@${version}`;
+      const purl = `pkg:npm/${encodePurlPackageName(name)}@${version}`;
       return { type: 'library', 'bom-ref': purl, name, version, licenses: [{ license: { name: license } }], purl };
     });
   return [...packages, ...workspaces];

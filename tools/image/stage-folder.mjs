@@ -35,7 +35,7 @@ const DEVICES = ['null', 'zero', 'full', 'random', 'urandom'];
 const running = new Set();
 
 /** @param {string} text */
-const quote = (text) => `'${text.replaceAll("'", String.raw`'\''`)}'`;
+const quoteForShell = (text) => `'${text.replaceAll("'", String.raw`'\''`)}'`;
 
 export class StageFolder {
   /**
@@ -85,7 +85,7 @@ export class StageFolder {
     const limits = run.isConfined ? ['--no-new-privs', '--bounding-set=-all', '--inh-caps=-all'] : [];
     const identity = [`--reuid=${uid}`, `--regid=${gid}`, '--clear-groups', ...limits];
     const all = ['chroot', this.root, 'env', `--chdir=${run.workdir}`, 'setpriv', ...identity, ...words];
-    const script = `${this.#mounts(run).join('\n')}\nexec ${all.map(quote).join(' ')}`;
+    const script = `${this.#mounts(run).join('\n')}\nexec ${all.map(quoteForShell).join(' ')}`;
     const network = run.hasNetwork ? [] : ['--net'];
     const namespaces = ['--mount', '--propagation=private', '--pid', '--fork', '--kill-child', ...network];
     const output = openSync(log, 'w');
@@ -106,8 +106,8 @@ export class StageFolder {
    */
   #mounts({ binds = [], temporary = [], isConfined = false }) {
     /** @param {string} path */
-    const at = (path) => quote(join(this.root, path));
-    const lines = [`mount --bind ${quote(this.files)} ${at('')}`];
+    const at = (path) => quoteForShell(join(this.root, path));
+    const lines = [`mount --bind ${quoteForShell(this.files)} ${at('')}`];
     if (isConfined) lines.push(`mount -o remount,bind,ro ${at('')}`);
     for (const name of LAYERED) {
       const lower = `${join(this.base, name)}:/${name}`;
@@ -115,18 +115,22 @@ export class StageFolder {
       const layers = isConfined
         ? `ro,lowerdir=${upper}:${lower}`
         : `lowerdir=${lower},upperdir=${upper},workdir=${join(this.work, name)}`;
-      lines.push(`mount -t overlay overlay -o ${quote(layers)} ${at(name)}`);
+      lines.push(`mount -t overlay overlay -o ${quoteForShell(layers)} ${at(name)}`);
     }
     for (const name of LINKED.filter((one) => existsSync(`/${one}`) && !lstatSync(`/${one}`).isSymbolicLink()))
-      lines.push(...readOnly(`/${name}`, at(name)));
-    lines.push(...readOnly(join(this.base, 'local'), at('usr/local')));
+      lines.push(...readOnlyBindMountCommands(`/${name}`, at(name)));
+    lines.push(...readOnlyBindMountCommands(join(this.base, 'local'), at('usr/local')));
     lines.push(`mount -t proc proc ${at('proc')}`, `mount -t tmpfs -o mode=755 tmpfs ${at('dev')}`);
     for (const name of DEVICES)
       lines.push(`touch ${at(`dev/${name}`)}`, `mount --bind /dev/${name} ${at(`dev/${name}`)}`);
     lines.push(`ln -s /proc/self/fd ${at('dev/fd')}`, `mkdir -m 1777 ${at('dev/shm')}`);
     for (const path of temporary) lines.push(`mount -t tmpfs -o mode=1777 tmpfs ${at(path)}`);
     for (const { source, target, isWritable } of binds)
-      lines.push(...(isWritable ? [`mount --bind ${quote(source)} ${at(target)}`] : readOnly(source, at(target))));
+      lines.push(
+        ...(isWritable
+          ? [`mount --bind ${quoteForShell(source)} ${at(target)}`]
+          : readOnlyBindMountCommands(source, at(target))),
+      );
     return lines;
   }
 }
@@ -135,8 +139,8 @@ export class StageFolder {
  * @param {string} source
  * @param {string} target Quoted.
  */
-function readOnly(source, target) {
-  return [`mount --bind ${quote(source)} ${target}`, `mount -o remount,bind,ro ${target}`];
+function readOnlyBindMountCommands(source, target) {
+  return [`mount --bind ${quoteForShell(source)} ${target}`, `mount -o remount,bind,ro ${target}`];
 }
 
 /**

@@ -44,9 +44,9 @@ export async function runJourneys({ digests, layout, words, modelRun = {}, only 
       TEST_UPSTREAM_PORT: String(upstreamPort),
       TEST_LAYOUT: layout,
       TEST_DATABASE_URLS: JSON.stringify(estate.databases),
-      ...(await pythonVariables()),
+      ...(await pythonClientVariables()),
       ...modelRun,
-      ...variablesWithPrefix('MODEL_'),
+      ...environmentVariablesWithPrefix('MODEL_'),
     };
     return await runJest({ config: 'apps/e2e/jest.config.cjs', workers: 1, words, only, until, env: environment });
   } finally {
@@ -61,7 +61,7 @@ export async function runJourneys({ digests, layout, words, modelRun = {}, only 
  * Variables by which journeys find pip, twine and poetry. They fail with the reason if these could not be fetched.
  * @returns {Promise<Record<string, string>>}
  */
-async function pythonVariables() {
+async function pythonClientVariables() {
   const { ensurePythonClients: pythonClients } = await import('../processes/python-clients.mjs');
   try {
     const { program, path } = pythonClients();
@@ -113,7 +113,7 @@ class SecondEstate {
  * Variables of the environment with a prefix; they override the defaults.
  * @param {string} prefix
  */
-function variablesWithPrefix(prefix) {
+function environmentVariablesWithPrefix(prefix) {
   const chosen = Object.entries(process.env).filter(([name]) => name.startsWith(prefix));
   return Object.fromEntries(chosen.map(([name, value]) => [name, value ?? '']));
 }

@@ -24,7 +24,7 @@ export function newestNodeProgram(say) {
   if (!version || majorVersionOf(process.versions.node) >= majorVersionOf(version)) return process.execPath;
   const program = join(FOLDER, `node_modules/node-${platform}/bin/node`);
   try {
-    if (programVersionOf(program) !== version) installNode();
+    if (programVersionOf(program) !== version) installNewestNode();
     return program;
   } catch (error) {
     say(
@@ -42,7 +42,7 @@ function programVersionOf(program) {
   return existsSync(program) ? execFileSync(program, ['--version'], { encoding: 'utf8' }).trim().slice(1) : null;
 }
 
-function installNode() {
+function installNewestNode() {
   mkdirSync(FOLDER, { recursive: true });
   cpSync(PACKAGE, FOLDER, { recursive: true });
   execFileSync('npm', ['ci', '--ignore-scripts', '--no-audit', '--no-fund'], { cwd: FOLDER, stdio: 'pipe' });

@@ -18,16 +18,16 @@ const ROOT = fileURLToPath(new URL('../..', import.meta.url));
  */
 export async function runNodeTests({ files, only = null, until = null, say = (text) => console.error(text) }) {
   if (only)
-    return runFiles(
+    return runTestFiles(
       files.filter((file) => relativeNameOf(file) === only),
       say,
     );
-  if (until === null) return runFiles(files, say);
+  if (until === null) return runTestFiles(files, say);
   /** @type {Required<SuiteResult>} */
   const whole = { files: [], problem: null, notRun: [] };
   for (const file of files) {
     if (Date.now() > until) whole.notRun.push(relativeNameOf(file));
-    else whole.files.push(...(await runFiles([file], say)).files);
+    else whole.files.push(...(await runTestFiles([file], say)).files);
   }
   return whole;
 }
@@ -37,7 +37,7 @@ export async function runNodeTests({ files, only = null, until = null, say = (te
  * @param {(text: string) => void} say
  * @returns {Promise<SuiteResult>}
  */
-async function runFiles(chosen, say) {
+async function runTestFiles(chosen, say) {
   const results = new Map(chosen.map((file) => [file, emptyResult(file)]));
   for await (const { type, data } of run({ files: chosen, concurrency: 1, timeout: 1_800_000 })) {
     // Every file reports its end, even without a result of its own.

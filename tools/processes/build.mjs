@@ -36,7 +36,7 @@ const MANIFEST = join(CACHE, 'build.json');
 export async function build() {
   mkdirSync(CACHE, { recursive: true });
   return withLock(join(CACHE, 'build.lock'), async () => {
-    const settings = settingsDigest();
+    const settings = compilerSettingsDigest();
     const known = readRecord(MANIFEST);
     /** @type {SourceStates} */
     const before = known?.settings === settings ? known.files : {};
@@ -55,7 +55,7 @@ export async function build() {
   });
 }
 
-function settingsDigest() {
+function compilerSettingsDigest() {
   const compiler = readFileSync(join(ROOT, 'node_modules/@swc/core/package.json'), 'utf8');
   return createHash('sha256')
     .update(readFileSync(join(ROOT, '.swcrc')))

@@ -28,7 +28,7 @@ const ACTIONS = {
       : runAllowedAction(estate.processes[name], ['kill', 'restart', 'start'], action),
   nats: (estate, action) => runAllowedAction(estate.nats, ['stop', 'start', 'kill'], action),
   postgres: (estate, action) => runAllowedAction(estate.postgres, ['stop', 'start', 'kill', 'restart'], action),
-  replicas: async (estate, name) => PROCESSES.includes(name) && addressOf(await estate.replica(name)),
+  replicas: async (estate, name) => PROCESSES.includes(name) && toProcessAddress(await estate.replica(name)),
 };
 
 /**
@@ -80,6 +80,6 @@ async function answerControlRequest(estate, { isAllowed, method, kind, words }) 
 }
 
 /** @param {import('./service-process.mjs').ServiceProcess} process */
-function addressOf({ baseUrl, managementUrl, pid }) {
+function toProcessAddress({ baseUrl, managementUrl, pid }) {
   return { baseUrl, managementUrl, pid };
 }

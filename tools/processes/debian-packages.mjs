@@ -19,11 +19,11 @@ export function unpackDebianPackages(names, folder) {
   mkdirSync(downloads, { recursive: true });
   try {
     try {
-      download(names, downloads);
+      downloadMissingDebianPackages(names, downloads);
     } catch (error) {
       if (process.getuid?.() !== 0) throw error;
       execFileSync('apt-get', ['-qq', 'update'], QUIET);
-      download(names, downloads);
+      downloadMissingDebianPackages(names, downloads);
     }
     for (const file of readdirSync(downloads)) execFileSync('dpkg-deb', ['-x', join(downloads, file), draft], QUIET);
     rmSync(downloads, { recursive: true });
@@ -38,7 +38,7 @@ export function unpackDebianPackages(names, folder) {
  * @param {string[]} names
  * @param {string} cwd
  */
-function download(names, cwd) {
+function downloadMissingDebianPackages(names, cwd) {
   const words = ['-q', '--no-install-recommends', '--simulate', 'install', ...names];
   const steps = execFileSync('apt-get', words, { ...QUIET, encoding: 'utf8' });
   const missing = [...steps.matchAll(/^Inst (\S+) /gm)].flatMap(([, name]) => name ?? []);

@@ -72,27 +72,27 @@ export async function watchSourcesAndRestart(estate, { names, inspected }, say) 
     await restart(estate, [inspected], say);
     say(`${inspected} has its inspector on ${INSPECTOR}`);
   }
-  let [changed, notify] = nextChange();
+  let [changed, notify] = createChangeSignal();
   for (const folder of ['apps', 'libs'])
-    watch(join(ROOT, folder), { recursive: true }, (_, file) => isSource(file) && notify());
+    watch(join(ROOT, folder), { recursive: true }, (_, file) => isCompiledSourceFile(file) && notify());
   say(`watching the sources of ${names.join(', ')}`);
   for (;;) {
     await changed;
     await delay(SETTLE_MS);
-    [changed, notify] = nextChange();
-    await rebuild(estate, names, say);
+    [changed, notify] = createChangeSignal();
+    await rebuildAndRestartServices(estate, names, say);
   }
 }
 
 /** @returns {[changed: Promise<void>, notify: () => void]} */
-function nextChange() {
+function createChangeSignal() {
   let notify = () => {};
   const changed = new Promise((resolve) => (notify = () => resolve(undefined)));
   return [changed, notify];
 }
 
 /** @param {string | null} file */
-function isSource(file) {
+function isCompiledSourceFile(file) {
   return file !== null && /^[^/]+\/src\//.test(file) && !/(\.spec|-spec)\.ts$/.test(file);
 }
 
@@ -101,7 +101,7 @@ function isSource(file) {
  * @param {readonly string[]} names
  * @param {Say} say
  */
-async function rebuild(estate, names, say) {
+async function rebuildAndRestartServices(estate, names, say) {
   try {
     const { changed } = await build();
     const affected = names.filter((name) => changed.some((file) => processesOf(file).includes(name)));

@@ -127,11 +127,11 @@ export function environmentOf(name, estate) {
   return {
     NODE_ENV: 'production',
     ...inheritedVariables(name, estate.env),
-    ...omitGiven(estate.env, {
+    ...omitGivenVariables(estate.env, {
       ROOKERY_EXTERNAL_URL: estate.externalUrl,
       // No load balancer is in front of these processes, so none has to notice that they are about to close.
       SHUTDOWN_DELAY_MS: '0',
-      ...(name === 'gateway' ? gatewayVariables(estate) : serverVariablesOf(name, estate)),
+      ...(name === 'gateway' ? gatewayVariables(estate) : serverAddressVariablesOf(name, estate)),
     }),
     ROOKERY_CONTEXT_KEYS: contextKeysOf(name, estate.secrets),
     ROOKERY_INTERNAL_KEYS: internalKeysOf(name, estate.secrets),
@@ -151,7 +151,7 @@ export function environmentOf(name, estate) {
 function gatewayVariables(estate) {
   return {
     ...upstreamVariables(estate),
-    ...connectionVariables(estate),
+    ...connectionLimitVariables(estate),
     GATEWAY_SESSION_SECRET: estate.secrets.session,
   };
 }
@@ -229,7 +229,7 @@ function upstreamVariables(estate) {
  * @param {EstateFacts} estate
  * @returns {Environment}
  */
-function connectionVariables({ host }) {
+function connectionLimitVariables({ host }) {
   return host === LOOPBACK ? { GATEWAY_SOCKETS_PER_ADDRESS_COUNT: '0' } : {};
 }
 
@@ -237,7 +237,7 @@ function connectionVariables({ host }) {
  * @param {string} name
  * @param {EstateFacts} estate
  */
-function serverVariablesOf(name, { databases, natsUrls, smtpUrl, blobsUrl, repositories }) {
+function serverAddressVariablesOf(name, { databases, natsUrls, smtpUrl, blobsUrl, repositories }) {
   const mail = name === 'collaboration' ? { SMTP_URL: smtpUrl } : {};
   const files = STORES_FILES.includes(name) ? { BLOBS_URL: blobsUrl } : {};
   const code = STORES_REPOSITORIES.includes(name) ? { ROOKERY_REPOSITORIES: repositories } : {};
@@ -262,7 +262,7 @@ function inheritedVariables(name, env) {
  * @param {Environment} env
  * @param {Environment} values
  */
-function omitGiven(env, values) {
+function omitGivenVariables(env, values) {
   return Object.fromEntries(Object.entries(values).filter(([key, value]) => value !== undefined && !isGiven(env, key)));
 }
 

@@ -33,7 +33,7 @@ const AMBIENT = new Set([
 const AMBIENT_PREFIXES = ['LC_', 'OTEL_'];
 
 /** @param {string} name */
-function isAmbient(name) {
+function isAmbientVariable(name) {
   return AMBIENT.has(name) || (AMBIENT_PREFIXES.some((prefix) => name.startsWith(prefix)) && !SETTINGS.has(name));
 }
 
@@ -42,7 +42,7 @@ function isAmbient(name) {
  * misspelled ones.
  * @param {string} name
  */
-function isSetting(name) {
+function isSettingVariable(name) {
   return SETTINGS.has(name) || name === MODE || DECLARED.policed.some((prefix) => name.startsWith(prefix));
 }
 
@@ -57,7 +57,7 @@ const filterVariables = (env, isWanted) => Object.fromEntries(Object.entries(env
  * @param {Environment} shell
  */
 export function inheritedFrom(shell) {
-  return filterVariables(shell, (name) => isSetting(name) || isAmbient(name));
+  return filterVariables(shell, (name) => isSettingVariable(name) || isAmbientVariable(name));
 }
 
 /**
@@ -70,12 +70,12 @@ export function inheritedFrom(shell) {
  * @returns {RecordedEnvironment}
  */
 export function recordEnvironment(environment, secrets, given) {
-  const all = Object.entries(filterVariables(environment, isSetting));
+  const all = Object.entries(filterVariables(environment, isSettingVariable));
   /** @type {(entry: [string, string | undefined]) => boolean} */
   const isOperators = ([name, value]) => SECRETS.has(name) && given[name] === value;
   const settings = all
     .filter((one) => !isOperators(one))
-    .map(([name, value]) => [name, withSecretPlaces(value ?? '', secrets)]);
+    .map(([name, value]) => [name, replaceSecretsByPlaces(value ?? '', secrets)]);
   return { settings: Object.fromEntries(settings), given: all.filter(isOperators).map(([name]) => name) };
 }
 
@@ -95,7 +95,7 @@ export function restoreEnvironment({ settings, given }, secrets, shell) {
     value.replaceAll(/<([^<>]+)>/g, (mark, place) => places.get(place) ?? mark),
   ]);
   return {
-    ...filterVariables(shell, isAmbient),
+    ...filterVariables(shell, isAmbientVariable),
     ...Object.fromEntries(values),
     ...filterVariables(shell, (name) => given.includes(name)),
   };
@@ -105,7 +105,7 @@ export function restoreEnvironment({ settings, given }, secrets, shell) {
  * @param {string} value
  * @param {SecretTree} secrets
  */
-function withSecretPlaces(value, secrets) {
+function replaceSecretsByPlaces(value, secrets) {
   return secretPlacesIn(secrets).reduce((text, [place, secret]) => text.replaceAll(secret, `<${place}>`), value);
 }
 

@@ -56,11 +56,11 @@ function isInstalled(lockfile) {
  * @param {(text: string) => void} say
  */
 function installPackages(say) {
-  const refused = runNpm('ci');
+  const refused = runNpmReturningError('ci');
   if (!refused) return;
   if (!refused.includes('EUSAGE')) throw new Error(`npm ci failed:\n${refused}`);
   say('npm ci finds the lockfile incomplete for this platform; installing the versions that it names');
-  const failed = runNpm('install', '--no-save');
+  const failed = runNpmReturningError('install', '--no-save');
   if (failed) throw new Error(`npm install failed:\n${failed}`);
 }
 
@@ -68,7 +68,7 @@ function installPackages(say) {
  * The search path for programs without folders below this one.
  * @param {string} folder
  */
-function pathOutside(folder) {
+function searchPathOutside(folder) {
   const folders = (process.env['PATH'] ?? '').split(delimiter);
   return folders.filter((entry) => !entry.startsWith(folder)).join(delimiter);
 }
@@ -78,13 +78,13 @@ function pathOutside(folder) {
  * @param {...string} words
  * @returns {string | null}
  */
-function runNpm(...words) {
+function runNpmReturningError(...words) {
   const program = process.platform === 'win32' ? 'npm.cmd' : 'npm';
   try {
     execFileSync(program, [...words, '--no-audit', '--no-fund', '--loglevel=error'], {
       cwd: ROOT,
       // Not the npm among the packages, which tests use: `npm ci` deletes it.
-      env: { ...process.env, PATH: pathOutside(join(ROOT, 'node_modules')) },
+      env: { ...process.env, PATH: searchPathOutside(join(ROOT, 'node_modules')) },
       stdio: ['ignore', 'ignore', 'pipe'],
       encoding: 'utf8',
     });

@@ -67,7 +67,7 @@ export async function startLocalControl(estate) {
     isStopping ? undefined : tidySnapshots(estate),
   );
   const server = createServer((request, response) => {
-    const [, command = '', name = ''] = (request.url ?? '').split('/').map(decodeOrKeep);
+    const [, command = '', name = ''] = (request.url ?? '').split('/').map(decodeUriPartOrKeep);
     if (
       request.method !== 'POST' ||
       !isSameSecret(request.headers.authorization, `Bearer ${word}`) ||
@@ -176,7 +176,7 @@ export async function commandEstate(dataDir, command, name = '', report = () => 
 }
 
 /** @param {string} part */
-function decodeOrKeep(part) {
+function decodeUriPartOrKeep(part) {
   try {
     return decodeURIComponent(part);
   } catch {

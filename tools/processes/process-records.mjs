@@ -19,7 +19,7 @@ import { setTimeout as delay } from 'node:timers/promises';
  */
 export function processStartMark(pid) {
   if (pid === undefined || !Number.isInteger(pid) || pid <= 0) return null;
-  if (process.platform !== 'linux') return startMarkByPs(pid);
+  if (process.platform !== 'linux') return processStartMarkByPs(pid);
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
     // The command in brackets may contain spaces and brackets, so fields are counted from the last bracket.
@@ -32,7 +32,7 @@ export function processStartMark(pid) {
 }
 
 /** @param {number} pid */
-function startMarkByPs(pid) {
+function processStartMarkByPs(pid) {
   try {
     const line = execFileSync('ps', ['-o', 'stat=,lstart=', '-p', String(pid)], { encoding: 'utf8' }).trim();
     return line === '' || line.startsWith('Z') ? null : line.replace(/^\S+\s+/, '');

@@ -16,7 +16,7 @@ const MODULES = 'import pip, poetry.console.application, twine.__main__';
  * Errors: an Error that says how to install them.
  */
 export function ensurePythonClients() {
-  const ready = PROGRAMS.find((program) => canImportModules(program, ''));
+  const ready = PROGRAMS.find((program) => canImportPythonModules(program, ''));
   if (ready) return { program: ready, path: '' };
   const path = join(FOLDER, 'usr/lib/python3/dist-packages');
   try {
@@ -26,7 +26,7 @@ export function ensurePythonClients() {
       cause: error,
     });
   }
-  if (canImportModules(DEBIAN_PYTHON, path)) return { program: DEBIAN_PYTHON, path };
+  if (canImportPythonModules(DEBIAN_PYTHON, path)) return { program: DEBIAN_PYTHON, path };
   throw new Error(`The pip, twine and poetry of Debian need its Python: apt-get install ${PACKAGES.join(' ')}`);
 }
 
@@ -34,7 +34,7 @@ export function ensurePythonClients() {
  * @param {string} program
  * @param {string} path
  */
-function canImportModules(program, path) {
+function canImportPythonModules(program, path) {
   try {
     execFileSync(program, ['-c', MODULES], { stdio: 'ignore', env: { ...process.env, PYTHONPATH: path } });
     return true;

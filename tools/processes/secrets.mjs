@@ -19,19 +19,23 @@ export function readSecrets(dataDir) {
   const file = join(dataDir, 'secrets.json');
   const kept = readRecord(file) ?? {};
   const secrets = {
-    postgres: kept.postgres ?? randomWord(),
-    databases: Object.fromEntries(SERVICES.map((name) => [name, kept.databases?.[name] ?? randomWord()])),
-    owners: Object.fromEntries(SERVICES.map((name) => [name, kept.owners?.[name] ?? randomWord()])),
+    postgres: kept.postgres ?? randomHexSecret(),
+    databases: Object.fromEntries(SERVICES.map((name) => [name, kept.databases?.[name] ?? randomHexSecret()])),
+    owners: Object.fromEntries(SERVICES.map((name) => [name, kept.owners?.[name] ?? randomHexSecret()])),
     // A letter first, because nats-server parses a value that begins with a digit as a number.
-    bus: Object.fromEntries(['operator', ...SERVICES].map((name) => [name, kept.bus?.[name] ?? `p${randomWord()}`])),
-    contextKeys: Object.fromEntries(SERVICES.map((name) => [name, kept.contextKeys?.[name] ?? generateKey(name)])),
+    bus: Object.fromEntries(
+      ['operator', ...SERVICES].map((name) => [name, kept.bus?.[name] ?? `p${randomHexSecret()}`]),
+    ),
+    contextKeys: Object.fromEntries(
+      SERVICES.map((name) => [name, kept.contextKeys?.[name] ?? generateSigningKey(name)]),
+    ),
     internalKeys: Object.fromEntries(
       INTERNAL_PAIRS.map((pair) => pair.join('/')).map((pair) => [
         pair,
-        kept.internalKeys?.[pair] ?? generateKey(pair),
+        kept.internalKeys?.[pair] ?? generateSigningKey(pair),
       ]),
     ),
-    session: kept.session ?? randomWord(),
+    session: kept.session ?? randomHexSecret(),
     rootToken:
       kept.rootToken ?? `glpat-${Array.from({ length: 20 }, () => LETTERS[randomInt(LETTERS.length)]).join('')}`,
   };
@@ -43,10 +47,10 @@ export function readSecrets(dataDir) {
  * Generates a key: for a service, the key with which the gateway signs for it; for `caller/callee`, that of their calls.
  * @param {string} name
  */
-function generateKey(name) {
+function generateSigningKey(name) {
   return `k1/${name}:${randomBytes(32).toString('base64')}`;
 }
 
-function randomWord() {
+function randomHexSecret() {
   return randomBytes(24).toString('hex');
 }

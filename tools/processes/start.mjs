@@ -28,7 +28,7 @@ function formatSeconds(ms) {
  * Calls `stop` on signals. A signal may arrive twice: a terminal sends it to npm and to us, and npm forwards its own.
  * @param {() => void} stop
  */
-function onStop(stop) {
+function callOnStopSignals(stop) {
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, stop);
 }
 
@@ -37,7 +37,7 @@ function onStop(stop) {
  * does not forward it.
  * @param {() => void} stop
  */
-function onOrphaned(stop) {
+function callWhenNpmParentEnds(stop) {
   if (!process.env.npm_lifecycle_event) return;
   const parent = process.ppid;
   setInterval(() => process.ppid !== parent && stop(), 250).unref();
@@ -47,7 +47,7 @@ function onOrphaned(stop) {
  * Reads the arguments of `npm run dev` before anything starts. Returns the loop, or exits with the usage.
  * @param {string[]} args
  */
-async function developmentLoop(args) {
+async function createDevelopmentLoop(args) {
   const { watchSourcesAndRestart: develop, developmentOptions } = await import('./development.mjs');
   try {
     const options = developmentOptions(args);
@@ -61,7 +61,7 @@ async function developmentLoop(args) {
  * Reads the arguments of `npm start`, or exits with the usage.
  * @param {string[]} args
  */
-function readLayout(args) {
+function applyLayoutArgument(args) {
   if (args.length === 1 && args[0] === '--one') process.env.ROOKERY_LAYOUT = 'one';
   else if (args.length > 0) exitWithUsage(`There is no argument "${args.join(' ')}"\nnpm start [-- --one]`);
 }
@@ -74,10 +74,10 @@ function exitWithUsage(text) {
 
 async function main() {
   const isLoop = process.argv[2] === 'dev';
-  if (!isLoop) readLayout(process.argv.slice(2));
+  if (!isLoop) applyLayoutArgument(process.argv.slice(2));
   else if (process.env.ROOKERY_LAYOUT === 'one')
     exitWithUsage('npm run dev restarts single processes: unset ROOKERY_LAYOUT');
-  const loop = isLoop ? await developmentLoop(process.argv.slice(3)) : null;
+  const loop = isLoop ? await createDevelopmentLoop(process.argv.slice(3)) : null;
   /** @type {Estate | null} */
   let estate = null;
   const stopping = new AbortController();
@@ -89,9 +89,9 @@ async function main() {
     if (failed) console.error(failed.message);
     process.exit(failed ? 1 : 0);
   };
-  onStop(() => void stop());
-  onOrphaned(() => void stop());
-  const starting = startFromSources(stopping.signal);
+  callOnStopSignals(() => void stop());
+  callWhenNpmParentEnds(() => void stop());
+  const starting = buildAndStartEstate(stopping.signal);
   try {
     estate = await starting;
   } catch (error) {
@@ -105,7 +105,7 @@ async function main() {
 }
 
 /** @param {AbortSignal} signal */
-async function startFromSources(signal) {
+async function buildAndStartEstate(signal) {
   refuseOldNode();
   if (await installDependencies(say)) say('dependencies installed');
   const { build } = await import('./build.mjs');
@@ -133,7 +133,7 @@ Rookery runs. Data and logs: ${dataDir}. Ctrl-C stops everything.
 
   base URL  ${externalUrl}/api/v4
   token     ${token}   (root, administrator)
-  listens   ${describeReach(host)}
+  listens   ${describeHostReachability(host)}
 
   ${call} ${baseUrl}/api/v4/user
   ${call} -d name=nest -d path=nest ${baseUrl}/api/v4/groups
@@ -141,7 +141,7 @@ Rookery runs. Data and logs: ${dataDir}. Ctrl-C stops everything.
 }
 
 /** @param {string} host */
-function describeReach(host) {
+function describeHostReachability(host) {
   if (host === LOOPBACK) return `on ${host}: this machine only; HOST=0.0.0.0 npm start admits other machines`;
   return `on ${host}: every client that reaches it and has the token is an administrator`;
 }

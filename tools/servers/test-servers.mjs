@@ -35,9 +35,9 @@ export async function ensureTestServers(env = process.env) {
   return withLock(LOCK, async () => {
     const state = readRecord(STATE) ?? {};
     const own = { ...state };
-    if (!env.TEST_POSTGRES_URL) own.postgres = await findRunningPostgres(state.postgres);
+    if (!env.TEST_POSTGRES_URL) own.postgres = await reuseOrStartPostgres(state.postgres);
     writeRecord(STATE, own);
-    if (!env.TEST_NATS_URL) own.nats = await findRunningNats(state.nats);
+    if (!env.TEST_NATS_URL) own.nats = await reuseOrStartNats(state.nats);
     writeRecord(STATE, own);
     return {
       postgresUrl: env.TEST_POSTGRES_URL ?? own.postgres.url,
@@ -48,7 +48,7 @@ export async function ensureTestServers(env = process.env) {
 }
 
 /** @param {any} recorded */
-async function findRunningPostgres(recorded) {
+async function reuseOrStartPostgres(recorded) {
   if (recorded?.record && isAlive(recorded.record)) return recorded;
   discardPostgres(FOLDER);
   const server = await startPostgres({
@@ -60,7 +60,7 @@ async function findRunningPostgres(recorded) {
 }
 
 /** @param {any} recorded */
-async function findRunningNats(recorded) {
+async function reuseOrStartNats(recorded) {
   if (recorded?.record && isAlive(recorded.record) && (await isNatsListening(recorded.port))) return recorded;
   rmSync(join(FOLDER, 'nats'), { recursive: true, force: true });
   const server = await startNats({ folder: join(FOLDER, 'nats'), durable: false });
@@ -79,7 +79,7 @@ function natsProgramOrNull() {
 export async function stopTestServers() {
   if (!existsSync(FOLDER)) return;
   await withLock(LOCK, async () => {
-    const others = readUsers().filter((user) => user.pid !== process.pid && isAlive(user));
+    const others = readServerUserRecords().filter((user) => user.pid !== process.pid && isAlive(user));
     if (others.length > 0) return;
     const state = readRecord(STATE) ?? {};
     if (state.postgres?.record) await endProcess(state.postgres.record, { signal: 'SIGINT' });
@@ -89,7 +89,7 @@ export async function stopTestServers() {
   });
 }
 
-function readUsers() {
+function readServerUserRecords() {
   return existsSync(USERS)
     ? readdirSync(USERS)
         .map((name) => readRecord(join(USERS, name)))

@@ -84,7 +84,7 @@ async function copyBackupFiles(estate, { folder, stage, database, nats, report }
   await estate.atRest(async () => {
     await nats.stop();
     try {
-      await stageParts(estate, stage, omitted);
+      await stageDataFolderParts(estate, stage, omitted);
       await database.end();
       takenAt = new Date().toISOString();
     } finally {
@@ -99,7 +99,7 @@ async function copyBackupFiles(estate, { folder, stage, database, nats, report }
   const copies = staged.files.map(({ path }) => ({ from: join(stage, path), to: join(folder, path) }));
   const label = join(folder, 'postgres/backup_label');
   for (const [path, digest] of await copyFiles(copies, meter.count)) digests.set(path, digest);
-  return writeSums(folder, digests.set(label, digestOf(readFileSync(label))), {
+  return writeBackupRecordAndDigests(folder, digests.set(label, digestOf(readFileSync(label))), {
     takenAt,
     pausedMs,
     cluster: estate.cluster,
@@ -114,7 +114,7 @@ async function copyBackupFiles(estate, { folder, stage, database, nats, report }
  * @param {string} stage
  * @param {string[]} omitted
  */
-async function stageParts({ dataDir, mailDir, env }, stage, omitted) {
+async function stageDataFolderParts({ dataDir, mailDir, env }, stage, omitted) {
   mkdirSync(join(stage, 'state'), { recursive: true, mode: 0o700 });
   await copyFolder(join(dataDir, PARTS.streams), join(stage, 'streams'));
   for (const part of /** @type {const} */ (['repositories', 'blobs']))
@@ -132,7 +132,7 @@ async function stageParts({ dataDir, mailDir, env }, stage, omitted) {
  * @param {Pick<BackupRecord, 'takenAt' | 'pausedMs' | 'cluster' | 'omitted'>} facts
  * @returns {Promise<BackupRecord>}
  */
-async function writeSums(folder, digests, facts) {
+async function writeBackupRecordAndDigests(folder, digests, facts) {
   const { files } = treeOf(folder);
   const lines = [...digests].map(([path, digest]) => `${digest}  ${relative(folder, path)}\n`).sort();
   if (lines.length !== files.length)

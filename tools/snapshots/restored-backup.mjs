@@ -14,7 +14,7 @@ import { BACKUP_FORMAT, digestOf, PARTS, STATE_FILES } from './backup.mjs';
 import { copyFiles, CopyProgressMeter, treeOf } from './checked-copies.mjs';
 
 /** Mark of a restore that did not finish. An estate does not start on such a folder. */
-const unfinishedMarkPath = (/** @type {string} */ dataDir) => join(dataDir, 'restoring-backup.json');
+const unfinishedRestoreMarkPath = (/** @type {string} */ dataDir) => join(dataDir, 'restoring-backup.json');
 /** Mark of a folder whose directory needs another history before the services start. */
 const restoredMarkPath = (/** @type {string} */ dataDir) => join(dataDir, 'restored-backup.json');
 
@@ -34,7 +34,7 @@ export async function restoreBackup(backup, dataDir, report = () => {}) {
     throw new Error(`${dataDir} is not empty: a backup is restored into an empty data folder only`);
   // As `npm start` makes it: root's estate runs PostgreSQL as another user, who must be able to enter the folder.
   mkdirSync(dataDir, { recursive: true });
-  writeRecord(unfinishedMarkPath(dataDir), { from: backup });
+  writeRecord(unfinishedRestoreMarkPath(dataDir), { from: backup });
   const user = postgresUser();
   const home = createPostgresFolder(dataDir, user);
   /** @param {string} path */
@@ -53,7 +53,7 @@ export async function restoreBackup(backup, dataDir, report = () => {}) {
   writeFileSync(join(home, 'initialized'), `${record.cluster}\n`);
   giveFolderTo(home, user);
   writeRecord(restoredMarkPath(dataDir), { takenAt: record.takenAt });
-  rmSync(unfinishedMarkPath(dataDir));
+  rmSync(unfinishedRestoreMarkPath(dataDir));
   return record;
 }
 
@@ -111,7 +111,7 @@ function giveFolderTo(home, user) {
  * @param {string} dataDir
  */
 export function refuseUnfinishedRestore(dataDir) {
-  if (existsSync(unfinishedMarkPath(dataDir)))
+  if (existsSync(unfinishedRestoreMarkPath(dataDir)))
     throw new Error(`A restore of a backup into ${dataDir} was interrupted: delete the folder and restore again`);
 }
 

@@ -19,7 +19,7 @@ const TRIES = 20;
  * @param {{ baseUrl: string, token: string, giveTokens(tokens: FixedToken[]): Promise<unknown> }} options
  */
 export async function applySeed(seed, { baseUrl, token, giveTokens }) {
-  const api = new SeedApi(`${baseUrl}/api/v4`, token, seed);
+  const api = new SeedApiClient(`${baseUrl}/api/v4`, token, seed);
   for (const [index, user] of seed.users.entries()) await api.user(user, ['users', index]);
   const tokens = seed.users
     .filter((user) => user.token)
@@ -44,7 +44,7 @@ function countWithNoun(list, noun) {
   return `${list.length} ${noun}${list.length === 1 ? '' : 's'}`;
 }
 
-class SeedApi {
+class SeedApiClient {
   /** Ids of users by username. @type {Map<string, number>} */
   ids = new Map();
 

@@ -142,7 +142,7 @@ export class Snapshots {
    */
   async #prepareCopies(record) {
     const parts = join(this.folder, record.id);
-    for (const { part, copy } of foldersOfState(parts)) {
+    for (const { part, copy } of savedSnapshotFoldersIn(parts)) {
       const next = join(parts, `${part}-next`);
       if (existsSync(next)) continue;
       await copy(join(parts, part), `${next}.draft`);
@@ -163,7 +163,7 @@ export class Snapshots {
     await nats.stop();
     await this.#databaseCopies().swap(record.id);
     await this.#databaseCopies().resetHistories();
-    for (const { part, place } of foldersOfState(parts)) {
+    for (const { part, place } of savedSnapshotFoldersIn(parts)) {
       const used = join(dataDir, place);
       if (existsSync(used)) renameSync(used, join(this.folder, `gone-${randomBytes(4).toString('hex')}`));
       mkdirSync(dirname(used), { recursive: true });
@@ -257,7 +257,7 @@ export async function copyFolder(from, to) {
  * The folders of a state. States that were saved by an earlier version have fewer.
  * @param {string} parts
  */
-function foldersOfState(parts) {
+function savedSnapshotFoldersIn(parts) {
   return FOLDERS.filter(({ part }) => existsSync(join(parts, part)));
 }
 

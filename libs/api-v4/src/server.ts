@@ -52,7 +52,7 @@ export async function createApiV4App(
     bodyLimit: DEFAULT_BODY_LIMIT,
     requestTimeout: TIMEOUTS.request,
     keepAliveTimeout: TIMEOUTS.keepAlive,
-    clientErrorHandler: refuseUnparsedRequest,
+    clientErrorHandler: answerUnparsableRequest,
     http: { headersTimeout: TIMEOUTS.headers, maxHeaderSize: 48 * 1024 },
     genReqId: () => '',
     routerOptions: ROUTER_OPTIONS,
@@ -92,7 +92,7 @@ export async function createApiV4App(
  * Answers requests that Node's parser refuses. A streamed body may exceed the request timeout, because its progress is
  * checked instead (`endpoint/upload.ts`).
  */
-function refuseUnparsedRequest({ code }: NodeJS.ErrnoException, socket: Socket): void {
+function answerUnparsableRequest({ code }: NodeJS.ErrnoException, socket: Socket): void {
   if (code === 'ECONNRESET' || socket.destroyed) return;
   const isLate = code === 'ERR_HTTP_REQUEST_TIMEOUT';
   if (isLate && isReceivingUpload(socket)) return;

@@ -26,17 +26,17 @@ const PARAMETERS: ReadonlySet<string> = new Set(['endpoint', 'region', 'forcePat
 export function parseBlobsUrl(text: string): BlobsPlace {
   if (isAbsolute(text)) return { kind: 'disk', root: text };
   const url = URL.canParse(text) ? new URL(text) : null;
-  if (url?.protocol === 'file:') return { kind: 'disk', root: parseRootFolder(url) };
-  if (url?.protocol === 's3:') return { kind: 's3', ...parseS3Place(url) };
+  if (url?.protocol === 'file:') return { kind: 'disk', root: parseBlobsRootFolder(url) };
+  if (url?.protocol === 's3:') return { kind: 's3', ...parseS3Location(url) };
   throw new Error('is not an absolute path, a file URL or an s3 URL');
 }
 
-function parseRootFolder(url: URL): string {
+function parseBlobsRootFolder(url: URL): string {
   if (url.host !== '' || url.search !== '' || url.hash !== '') throw new Error('has more than a path in its file URL');
   return fileURLToPath(url);
 }
 
-function parseS3Place(url: URL): S3Place {
+function parseS3Location(url: URL): S3Place {
   if (url.username !== '' || url.password !== '')
     throw new Error('holds credentials, which have settings of their own');
   if (!BUCKET.test(url.host)) throw new Error('does not name a bucket');
@@ -51,20 +51,20 @@ function parseS3Place(url: URL): S3Place {
   return {
     bucket: url.host,
     prefix,
-    endpoint: parseEndpoint(url.searchParams.get('endpoint')),
+    endpoint: parseS3Endpoint(url.searchParams.get('endpoint')),
     region: url.searchParams.get('region') ?? 'us-east-1',
-    forcePathStyle: parseFlag(url.searchParams.get('forcePathStyle')),
+    forcePathStyle: parseForcePathStyle(url.searchParams.get('forcePathStyle')),
   };
 }
 
-function parseEndpoint(text: string | null): string | null {
+function parseS3Endpoint(text: string | null): string | null {
   if (text === null) return null;
   const isHttp = URL.canParse(text) && /^https?:$/.test(new URL(text).protocol);
   if (!isHttp) throw new Error('has an endpoint that is not an http or https URL');
   return text;
 }
 
-function parseFlag(text: string | null): boolean {
+function parseForcePathStyle(text: string | null): boolean {
   if (text === null || text === 'false') return false;
   if (text !== 'true') throw new Error('has a forcePathStyle that is neither true nor false');
   return true;

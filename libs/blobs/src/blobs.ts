@@ -97,8 +97,8 @@ export class BlobStorage {
 
   /** Errors: BlobError `not found`, `range`, `unavailable`. A reader that stops must destroy `body`. */
   async open(key: string, range: BlobRange = {}): Promise<OpenBlob> {
-    const wanted = checkedRange(range);
-    const { body, size } = await this.store.open(storedNameOf(key), wanted);
+    const wanted = checkBlobRange(range);
+    const { body, size } = await this.store.open(blobFileNameOf(key), wanted);
     const start = wanted?.start ?? 0;
     return { body, size, start, end: Math.min(wanted?.end ?? Infinity, size - 1) };
   }
@@ -123,7 +123,7 @@ export class BlobStorage {
 
   /** Errors: BlobError `not found`, `unavailable`. */
   async stat(key: string): Promise<BlobStat> {
-    const found = await this.store.stat(storedNameOf(key));
+    const found = await this.store.stat(blobFileNameOf(key));
     if (!found) throw new BlobError('not found', 'There is no file with this key.');
     return { size: found.size, modifiedAt: found.modifiedAt };
   }
@@ -133,7 +133,7 @@ export class BlobStorage {
    * share is left to `sweep`. A file that does not exist is no error. Errors: BlobError `unavailable`.
    */
   async remove(key: string): Promise<void> {
-    await this.store.remove(storedNameOf(key));
+    await this.store.remove(blobFileNameOf(key));
   }
 
   /** Removes old files that the caller does not claim, and remains of failed uploads. Errors: BlobError; the caller's. */
@@ -151,12 +151,12 @@ function checkMaxBytes(maxBytes: number): void {
   if (!isValid) throw new RangeError(`maxBytes is not between 0 and ${MAX_FILE_BYTES}.`);
 }
 
-function storedNameOf(key: string): string {
+function blobFileNameOf(key: string): string {
   return `files/${requireBlobKey(key)}`;
 }
 
 /** Null when the whole file is wanted. */
-function checkedRange({ start, end }: BlobRange): ByteRange | null {
+function checkBlobRange({ start, end }: BlobRange): ByteRange | null {
   if (start === undefined && end === undefined) return null;
   const first = start ?? 0;
   const isValid = isByteOffset(first) && (end === undefined || (isByteOffset(end) && end >= first));

@@ -63,7 +63,9 @@ export class DiskStore implements BlobStore {
 
   async open(name: string, range: ByteRange | null): Promise<OpenObject> {
     if (!(await translateFileErrors(() => this.statFile(name)))) throw missingBlobError();
-    const file = await translateFileErrors(() => open(this.filePath(name), O_RDONLY | O_NOFOLLOW).catch(missingAsNull));
+    const file = await translateFileErrors(() =>
+      open(this.filePath(name), O_RDONLY | O_NOFOLLOW).catch(missingFileAsNull),
+    );
     if (!file) throw missingBlobError();
     try {
       const { size } = await file.stat();
@@ -78,7 +80,7 @@ export class DiskStore implements BlobStore {
 
   async remove(name: string): Promise<void> {
     await translateFileErrors(async () => {
-      if (await this.statFile(name)) await unlink(this.filePath(name)).catch(missingAsNull);
+      if (await this.statFile(name)) await unlink(this.filePath(name)).catch(missingFileAsNull);
     });
   }
 
@@ -96,7 +98,7 @@ export class DiskStore implements BlobStore {
   private async *listFolder(path: string, folder: string, start: string): AsyncGenerator<StoredObject> {
     for await (const file of listFileNames(path)) {
       if (!file.startsWith(start)) continue;
-      const stats = await translateFileErrors(() => lstat(join(path, file)).catch(missingAsNull));
+      const stats = await translateFileErrors(() => lstat(join(path, file)).catch(missingFileAsNull));
       if (stats?.isFile()) yield { name: `${folder}/${file}`, size: stats.size, modifiedAt: stats.mtime };
     }
   }
@@ -105,9 +107,9 @@ export class DiskStore implements BlobStore {
   private async statFile(name: string): Promise<Stats | null> {
     const path = this.filePath(name);
     for (let folder = dirname(path); folder !== this.root; folder = dirname(folder)) {
-      if (!(await lstat(folder).catch(missingAsNull))?.isDirectory()) return null;
+      if (!(await lstat(folder).catch(missingFileAsNull))?.isDirectory()) return null;
     }
-    const file = await lstat(path).catch(missingAsNull);
+    const file = await lstat(path).catch(missingFileAsNull);
     return file?.isFile() ? file : null;
   }
 
@@ -128,7 +130,7 @@ export class DiskStore implements BlobStore {
 }
 
 async function* listFileNames(path: string): AsyncGenerator<string> {
-  const stats = await translateFileErrors(() => lstat(path).catch(missingAsNull));
+  const stats = await translateFileErrors(() => lstat(path).catch(missingFileAsNull));
   if (!stats?.isDirectory()) return;
   const folder = await translateFileErrors(() => opendir(path, { bufferSize: 256 }));
   for await (const { name } of folder) yield name;
@@ -153,7 +155,7 @@ function missingBlobError(): BlobError {
   return new BlobError('not found', 'There is no file with this key.');
 }
 
-function missingAsNull(error: unknown): null {
+function missingFileAsNull(error: unknown): null {
   const { code } = error as NodeJS.ErrnoException;
   if (code === 'ENOENT' || code === 'ENOTDIR' || code === 'ELOOP') return null;
   throw error;

@@ -34,19 +34,19 @@ export async function sweepOrphans(store: BlobStore, options: SweepOptions): Pro
   const { olderThanMs = DAY_MS, pageSize = 500, signal } = options;
   const before = new Date(Date.now() - olderThanMs);
   const result = { examined: 0, removed: 0, removedBytes: 0, leftovers: 0 };
-  for await (const page of batchItems(listOldFiles(store, before), pageSize)) {
+  for await (const page of batchItems(listOldBlobFiles(store, before), pageSize)) {
     signal?.throwIfAborted();
     const keys = page.map(({ name }) => blobKeyOf(name));
     const referenced = new Set(await options.findReferenced(keys));
     result.examined += page.length;
     for (const file of page) {
       signal?.throwIfAborted();
-      if (referenced.has(blobKeyOf(file.name)) || !(await removeFileIfOld(store, file.name, before))) continue;
+      if (referenced.has(blobKeyOf(file.name)) || !(await removeBlobIfOld(store, file.name, before))) continue;
       result.removed += 1;
       result.removedBytes += file.size;
     }
   }
-  result.leftovers = await removeStaleLeftovers(store, before);
+  result.leftovers = await removeStaleUploadLeftovers(store, before);
   return result;
 }
 
@@ -55,7 +55,7 @@ export async function sweepOrphans(store: BlobStore, options: SweepOptions): Pro
  * A failed or repeated removal may still happen later in the server, so its mark stays until an upload or a sweep finds
  * it stale.
  */
-async function removeFileIfOld(store: BlobStore, name: string, before: Date): Promise<boolean> {
+async function removeBlobIfOld(store: BlobStore, name: string, before: Date): Promise<boolean> {
   const mark = `${MARKS}/${blobKeyOf(name)}.${randomUUID()}`;
   const since = performance.now();
   await store.write(mark, Readable.from([]), 0);
@@ -67,7 +67,7 @@ async function removeFileIfOld(store: BlobStore, name: string, before: Date): Pr
   return mayRemove;
 }
 
-async function removeStaleLeftovers(store: BlobStore, before: Date): Promise<number> {
+async function removeStaleUploadLeftovers(store: BlobStore, before: Date): Promise<number> {
   let removed = await store.discardUnfinished(before);
   for (const folder of ['uploads', MARKS]) {
     for await (const { name, modifiedAt } of store.list(folder)) {
@@ -79,7 +79,7 @@ async function removeStaleLeftovers(store: BlobStore, before: Date): Promise<num
   return removed;
 }
 
-async function* listOldFiles(store: BlobStore, before: Date): AsyncGenerator<StoredObject> {
+async function* listOldBlobFiles(store: BlobStore, before: Date): AsyncGenerator<StoredObject> {
   for await (const file of store.list('files')) {
     if (isBlobKey(blobKeyOf(file.name)) && file.modifiedAt < before) yield file;
   }

@@ -207,9 +207,9 @@ export class Directory implements ScopeResolver {
    */
   async assertCurrentFor(through: Pick<Tx, 'prepared'>, events: readonly EventCause[]): Promise<void> {
     this.progress.recordUse();
-    if (await areEventsSettled(through, events)) return;
+    if (await hasCopySeenEvents(through, events)) return;
     await this.progress.renewHead(RENEWAL_MS);
-    if (!(await areEventsSettled(through, events))) throw new Unavailable('directory behind');
+    if (!(await hasCopySeenEvents(through, events))) throw new Unavailable('directory behind');
   }
 
   /**
@@ -277,7 +277,7 @@ function mapById<T extends { readonly id: number }>(rows: readonly T[]): Readonl
   return new Map(rows.map((row) => [row.id, row]));
 }
 
-async function areEventsSettled(through: Pick<Tx, 'prepared'>, events: readonly EventCause[]): Promise<boolean> {
+async function hasCopySeenEvents(through: Pick<Tx, 'prepared'>, events: readonly EventCause[]): Promise<boolean> {
   const [state] = await through.prepared<{ settled: boolean }>(SETTLED, [
     MAX_EFFECT_LAG_MS,
     ...newestPositionsByEpoch(events),

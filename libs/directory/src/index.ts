@@ -8,7 +8,7 @@ export type { DirectoryUserRow, ProjectFacts } from './copy/directory-rows';
 export { lostCommand } from './lost.command';
 export { LOST_KINDS } from './lost-records';
 export { mayReadCode } from './decisions/code-access';
-export { IdentityClient, isRefusedByIdentity } from './copy/identity-client';
+export { IdentityClient, isBadRequestToIdentity as isRefusedByIdentity } from './copy/identity-client';
 export { directoryMigrations } from './directory.migrations';
 export { groupAccessLevelSql, projectAccessLevelSql } from './sql/level-sql';
 export type { GroupLevel, LevelTables, ProjectLevel } from './sql/level-sql';

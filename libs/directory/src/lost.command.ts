@@ -23,18 +23,18 @@ export const lostCommand: Readonly<Record<string, Command>> = {
   lost: {
     about: 'Lists or keeps records that are unknown to identity since a restore: lost list, lost keep <kind> <id>….',
     async run([verb, kind, ...ids], context) {
-      if (verb === 'list' && kind === undefined) return printLostRows(context);
+      if (verb === 'list' && kind === undefined) return printLostDirectoryRows(context);
       const known = LOST_KINDS.find((name) => name === kind);
       if (verb !== 'keep' || !known || ids.length === 0 || !ids.every((id) => /^[1-9]\d{0,15}$/.test(id))) {
         process.stderr.write(USAGE);
         return 2;
       }
-      return keepLostRows(context, known, ids.map(Number));
+      return keepLostDirectoryRows(context, known, ids.map(Number));
     },
   },
 };
 
-async function printLostRows(context: BootContext): Promise<number> {
+async function printLostDirectoryRows(context: BootContext): Promise<number> {
   const database = (await context.application()).get(Database);
   const rows = await database.query<LostRow>(
     `select kind, id, name, to_char(noticed_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"Z"') as since
@@ -45,7 +45,7 @@ async function printLostRows(context: BootContext): Promise<number> {
   return 0;
 }
 
-async function keepLostRows(context: BootContext, kind: string, ids: readonly number[]): Promise<number> {
+async function keepLostDirectoryRows(context: BootContext, kind: string, ids: readonly number[]): Promise<number> {
   const database = (await context.application()).get(Database);
   const kept = await database.query<{ id: number }>(
     `update directory_lost set state = 'kept' where kind = $1 and id = any($2::bigint[]) and state = 'open' returning id`,

@@ -58,17 +58,18 @@ export function parseAllowedDestinations(items: readonly string[]): ReadonlySet<
  */
 export function checkedDestination(text: string, { listed, ports }: DestinationRules): Destination {
   if (text.length > MAX_URL_LENGTH || IS_UNSOUND.test(text) || !URL.canParse(text))
-    throw addressRefused('is not a URL');
+    throw createAddressRefusedError('is not a URL');
   const url = new URL(text);
-  if (url.protocol !== 'http:' && url.protocol !== 'https:') throw addressRefused('is not one of http or https');
-  if (url.username !== '' || url.password !== '') throw addressRefused('holds a name or a password');
+  if (url.protocol !== 'http:' && url.protocol !== 'https:')
+    throw createAddressRefusedError('is not one of http or https');
+  if (url.username !== '' || url.password !== '') throw createAddressRefusedError('holds a name or a password');
   const hostname = unbracketedHostname(url);
-  if (hostname === '' || hostname.length > MAX_HOST_LENGTH) throw addressRefused('has no host');
+  if (hostname === '' || hostname.length > MAX_HOST_LENGTH) throw createAddressRefusedError('has no host');
   const port = url.port === '' ? (url.protocol === 'https:' ? 443 : 80) : Number(url.port);
   const key = hostKey(url, port);
   const isListed = listed.has(key);
   if (!isListed && (url.protocol !== 'https:' || !ports.includes(port))) {
-    throw addressRefused(`is not https on port ${ports.join(' or ')}, and ${key} is not in EGRESS_ALLOW`);
+    throw createAddressRefusedError(`is not https on port ${ports.join(' or ')}, and ${key} is not in EGRESS_ALLOW`);
   }
   return { url, hostname, isListed };
 }
@@ -83,7 +84,7 @@ export async function resolveAddresses(destination: Destination, resolve: Resolv
   const addresses = isIP(hostname) === 0 ? await resolve(hostname) : [hostname];
   if (addresses.length === 0) throw new EgressError('name unknown', `The name ${hostname} has no address.`);
   if (!isListed && !addresses.every(isPublicAddress)) {
-    throw addressRefused(
+    throw createAddressRefusedError(
       `is not on the public internet, and ${hostKey(url, Number(url.port || 443))} is not in EGRESS_ALLOW`,
     );
   }
@@ -103,6 +104,6 @@ function unbracketedHostname({ hostname }: URL): string {
   return hostname.replace(/^\[|\]$/g, '').replace(/\.$/, '');
 }
 
-function addressRefused(why: string): EgressError {
+function createAddressRefusedError(why: string): EgressError {
   return new EgressError('address refused', `The address ${why}.`);
 }

@@ -98,7 +98,7 @@ export class Egress {
     let isFromPublic = false;
     for (let asked = request, hop = 0; ; hop += 1) {
       const destination = checkedDestination(asked.url, this.options);
-      if (isFromPublic && destination.isListed) throw redirectInsideError();
+      if (isFromPublic && destination.isListed) throw redirectToInternalHostError();
       isFromPublic = !destination.isListed;
       const answer = await this.sendRequest(destination, asked, limits, deadline);
       try {
@@ -178,7 +178,7 @@ export class Egress {
       bodyTimeout: 0,
     });
     try {
-      const answer = await client.request(requestOptions(url, request, call.signal));
+      const answer = await client.request(createEgressRequestOptions(url, request, call.signal));
       // A body that is not read to its end is destroyed; the resulting error is not needed.
       answer.body.on('error', () => undefined);
       const headers = joinHeaderValues(answer.headers);
@@ -190,7 +190,7 @@ export class Egress {
       if (REDIRECTS.has(read.status)) return { ...read, body: emptyBody(), close };
       checkMediaType(headers['content-type'] ?? '', request.accepts);
       const chunks = decompressBoundedBody(answer.body, headers['content-encoding'] ?? '', limits.bodyBytes);
-      return { ...read, body: convertFailures(chunks, call), close };
+      return { ...read, body: convertBodyFailures(chunks, call), close };
     } catch (error) {
       await client.destroy();
       throw error;
@@ -209,7 +209,7 @@ async function* emptyBody(): AsyncGenerator<Buffer> {
   // Bodies of redirects are not read.
 }
 
-async function* convertFailures(chunks: AsyncIterable<Buffer>, call: OpenCall): AsyncGenerator<Buffer> {
+async function* convertBodyFailures(chunks: AsyncIterable<Buffer>, call: OpenCall): AsyncGenerator<Buffer> {
   try {
     yield* chunks;
   } catch (error) {
@@ -217,14 +217,14 @@ async function* convertFailures(chunks: AsyncIterable<Buffer>, call: OpenCall): 
   }
 }
 
-function requestOptions(url: URL, { method = 'GET', headers, body }: EgressRequest, signal: AbortSignal) {
+function createEgressRequestOptions(url: URL, { method = 'GET', headers, body }: EgressRequest, signal: AbortSignal) {
   const own = { 'accept-encoding': ACCEPTED_ENCODINGS, 'user-agent': 'Rookery', ...headers };
   const path = `${url.pathname}${url.search}`;
   return { path, method, headers: own, body: body ?? null, signal } satisfies Dispatcher.RequestOptions;
 }
 
 /** A listed host may be named by users, but a public server does not choose what is requested from it. */
-function redirectInsideError(): EgressError {
+function redirectToInternalHostError(): EgressError {
   return new EgressError('address refused', 'A public server leads to one of EGRESS_ALLOW, which is not followed.');
 }
 

@@ -29,15 +29,18 @@ export function isPublicAddress(address: string): boolean {
 export function publicRanges(): readonly { readonly cidr: string; readonly except: readonly string[] }[] {
   const inside = INSIDE.map((address) => `${address}/32`);
   return [
-    { cidr: '0.0.0.0/0', except: [...specialRangesOf(ipaddr.IPv4.prototype), ...inside] },
-    { cidr: GLOBAL_UNICAST.join('/'), except: specialRangesOf(ipaddr.IPv6.prototype).filter(isWithinGlobalUnicast) },
+    { cidr: '0.0.0.0/0', except: [...specialAddressRangesOf(ipaddr.IPv4.prototype), ...inside] },
+    {
+      cidr: GLOBAL_UNICAST.join('/'),
+      except: specialAddressRangesOf(ipaddr.IPv6.prototype).filter(isWithinGlobalUnicast),
+    },
   ];
 }
 
 type AddressRange = readonly [ipaddr.IPv4 | ipaddr.IPv6, number];
 
 /** Special ranges of an address family. The library has no other list of them, and no types for this one. */
-function specialRangesOf(family: object): string[] {
+function specialAddressRangesOf(family: object): string[] {
   const { SpecialRanges: kinds } = family as {
     readonly SpecialRanges: Readonly<Record<string, AddressRange | AddressRange[]>>;
   };

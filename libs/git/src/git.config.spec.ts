@@ -1,10 +1,8 @@
 import { readSettings, pickSettings } from '@rookery/platform';
-import { gitSettings, parseRepositoryStorages } from './git.config';
+import { gitSettings, parseStorageFolders } from './git.config';
 
 const read = (text: string) =>
-  parseRepositoryStorages(
-    pickSettings(readSettings([gitSettings], { ROOKERY_REPOSITORIES: text }), gitSettings).storages,
-  );
+  parseStorageFolders(pickSettings(readSettings([gitSettings], { ROOKERY_REPOSITORIES: text }), gitSettings).storages);
 
 describe('storages', () => {
   it('are one folder, or several with names', () => {

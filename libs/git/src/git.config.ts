@@ -6,7 +6,7 @@ const STORAGE = /^([a-z0-9][a-z0-9_-]{0,62})=(.+)$/;
 export const gitSettings = defineSettings('git', {
   storages: setting.list('ROOKERY_REPOSITORIES', {
     default: ['/var/lib/rookery/repositories'],
-    check: findStorageProblem,
+    check: findStorageFoldersProblem,
     about:
       'Folder of the repositories, or several as name=folder. One of them is named default. Replicas of the collaboration service share these folders.',
   }),
@@ -41,13 +41,13 @@ export const gitSettings = defineSettings('git', {
 });
 
 /** Reads `ROOKERY_REPOSITORIES`: one folder for the storage `default`, or items `name=folder`. */
-export function parseRepositoryStorages(items: readonly string[]): Map<string, string> {
+export function parseStorageFolders(items: readonly string[]): Map<string, string> {
   const only = items.length === 1 ? items[0]! : '';
   if (isAbsolute(only)) return new Map([['default', only]]);
   return new Map(items.map((item) => STORAGE.exec(item)!).map((match) => [match[1]!, match[2]!]));
 }
 
-function findStorageProblem(items: readonly string[]): string | null {
+function findStorageFoldersProblem(items: readonly string[]): string | null {
   if (items.length === 1 && isAbsolute(items[0]!)) return null;
   const matches = items.map((item) => STORAGE.exec(item));
   if (!matches.every((match) => match !== null && isAbsolute(match[2]!))) {

@@ -2,7 +2,7 @@ import { Inject, Injectable, Module } from '@nestjs/common';
 import type { OnModuleDestroy, OnModuleInit } from '@nestjs/common';
 import { LOGGER, Readiness } from '@rookery/platform';
 import type { Logger, SettingsOf } from '@rookery/platform';
-import { gitSettings, parseRepositoryStorages } from './git.config';
+import { gitSettings, parseStorageFolders } from './git.config';
 import { ObjectReaders } from './repository/object-readers';
 import { GitProcesses } from './process/git-processes';
 import { gitProcessSlotLimits } from './process/process-slots';
@@ -60,7 +60,7 @@ class GitLifecycle implements OnModuleInit, OnModuleDestroy {
       provide: Repositories,
       inject: [GitProcesses, ObjectReaders, gitSettings.token],
       useFactory: (processes: GitProcesses, readers: ObjectReaders, { storages }: SettingsOf<typeof gitSettings>) =>
-        new Repositories(parseRepositoryStorages(storages), { processes, readers }),
+        new Repositories(parseStorageFolders(storages), { processes, readers }),
     },
     {
       provide: PushHooks,

@@ -53,11 +53,12 @@ export function isFeatureOn(
   const isEnabledFor = (actor: string): boolean =>
     gates.actors.includes(actor) || crc32(name + actor) % 100_000 < gates.percentage_of_actors * 1000;
   return (
-    actorKeys(asked).some(isEnabledFor) || (asked.viewer?.isAdmin === true && gates.groups.includes('administrators'))
+    actorKeysOfFeatureContext(asked).some(isEnabledFor) ||
+    (asked.viewer?.isAdmin === true && gates.groups.includes('administrators'))
   );
 }
 
-function actorKeys({ viewer, projectId, groupId }: FeatureContext): string[] {
+function actorKeysOfFeatureContext({ viewer, projectId, groupId }: FeatureContext): string[] {
   const ids: readonly (readonly [ActorKind, number | null | undefined])[] = [
     ['User', viewer?.userId],
     ['Project', projectId],

@@ -20,7 +20,7 @@ export interface JobAttempt extends EndedJob {
 export type Interruption = 'cancelled' | 'ending' | 'lost';
 
 /** Abort reason of a job's signal. */
-class Interrupted extends Error {
+class JobInterrupted extends Error {
   constructor(readonly why: Interruption) {
     super(`the job was interrupted: ${why}`);
     this.name = 'Interrupted';
@@ -60,7 +60,7 @@ export class JobRunner {
 
   /** Aborts running jobs: all, or those with these ids. */
   interruptJobs(why: Interruption, ids: readonly number[] = this.runningIds): void {
-    for (const id of ids) this.running.get(id)?.abort(new Interrupted(why));
+    for (const id of ids) this.running.get(id)?.abort(new JobInterrupted(why));
   }
 
   /** Tries that the shutdown of the process interrupted; each is returned once. */
@@ -81,7 +81,7 @@ export class JobRunner {
       this.counters.done().inc({ job: job.name });
     } catch (error) {
       const { reason } = controller.signal as { reason: unknown };
-      if (reason instanceof Interrupted) await this.settleInterrupted(job, reason.why, error);
+      if (reason instanceof JobInterrupted) await this.settleInterrupted(job, reason.why, error);
       else await this.settleFailed(handler, job, error);
     } finally {
       this.running.delete(job.id);

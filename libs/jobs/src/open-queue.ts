@@ -37,8 +37,8 @@ export async function openJobQueue(parts: QueueParts): Promise<Runner> {
       pollInterval: settings.pollMs,
       noHandleSignals: true,
       gracefulShutdownAbortTimeout: NEVER_MS,
-      logger: new QueueLogger(() => queueLogger(parts.logger)),
-      preset: { plugins: [hooksPlugin(parts)], worker: { completeJobBatchDelay: 0, failJobBatchDelay: 0 } },
+      logger: new QueueLogger(() => createQueueLogFunction(parts.logger)),
+      preset: { plugins: [createQueueHooksPlugin(parts)], worker: { completeJobBatchDelay: 0, failJobBatchDelay: 0 } },
     },
     createTasks(parts),
     parseCronItems(handlers.filter((handler) => handler.cron !== null).map(toCronItem)),
@@ -81,7 +81,7 @@ function toCronItem({ definition, cron }: JobHandler) {
 }
 
 /** Refuses to create or migrate the schema, and announces the worker before it takes a job. */
-function hooksPlugin({ enter }: QueueParts): GraphileConfig.Plugin {
+function createQueueHooksPlugin({ enter }: QueueParts): GraphileConfig.Plugin {
   return {
     name: 'RookeryHooks',
     version: '1.0.0',
@@ -103,7 +103,7 @@ function hooksPlugin({ enter }: QueueParts): GraphileConfig.Plugin {
 }
 
 /** Errors of jobs are logged by the runner; other messages of the queue are logged as warnings or for debugging. */
-function queueLogger(logger: Logger) {
+function createQueueLogFunction(logger: Logger) {
   return (level: string, message: string, meta?: { readonly failure?: unknown; readonly error?: unknown }): void => {
     const isLoud = (level === 'error' || level === 'warning') && meta?.failure !== true;
     if (isLoud) logger.warn({ err: meta?.error }, `queue of jobs: ${message}`);

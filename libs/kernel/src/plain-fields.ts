@@ -193,8 +193,8 @@ export function splitIntoColumnsAndSettings<T extends PlainTable, S extends Plai
   const parts = { columns: {} as Record<string, unknown>, settings: {} as Record<string, unknown> };
   for (const [name, row] of Object.entries(table)) {
     const field = row.kind === 'switch' ? row.of : name;
-    const value = row.kind === 'switch' ? switchValue(row, values[name]) : values[name];
-    const { column, by } = fieldOptions(table, field);
+    const value = row.kind === 'switch' ? storedValueOfSwitch(row, values[name]) : values[name];
+    const { column, by } = plainFieldOptions(table, field);
     const isIgnored = (by === 'administrators' && !viewer.isAdmin) || (field !== name && values[field] !== undefined);
     if (value !== undefined && !isIgnored) parts[column ? 'columns' : 'settings'][field] = value;
   }
@@ -208,18 +208,18 @@ export function plainFieldLengthProblems<T extends PlainTable>(
 ): Record<string, string[]> {
   const values: Readonly<Record<string, unknown>> = sent;
   const tooLong = (name: string): string[] => {
-    const { longest } = fieldOptions(table, name);
+    const { longest } = plainFieldOptions(table, name);
     const text = values[name];
     return longest === undefined || typeof text !== 'string' ? [] : lengthProblems(text, longest);
   };
   return keepFieldsWithProblems(Object.fromEntries(Object.keys(table).map((name) => [name, tooLong(name)])));
 }
 
-function switchValue({ on, off }: PlainSwitch, sent: unknown): unknown {
+function storedValueOfSwitch({ on, off }: PlainSwitch, sent: unknown): unknown {
   return sent === undefined ? undefined : sent === true ? on : off;
 }
 
-function fieldOptions(table: PlainTable, name: string): PlainOptions {
+function plainFieldOptions(table: PlainTable, name: string): PlainOptions {
   const row = table[name];
   return row === undefined || row.kind === 'switch' ? {} : row.options;
 }

@@ -34,13 +34,13 @@ export const eventWorker: WorkerStep = {
       await broker.stop();
     });
     broker.start();
-    await startListening(app);
+    await startMicroserviceListening(app);
     relay.start(strategy.handled);
     replayer.start(strategy.handled);
   },
 };
 
-async function startListening(app: INestApplicationContext): Promise<void> {
+async function startMicroserviceListening(app: INestApplicationContext): Promise<void> {
   if ('startAllMicroservices' in app) await (app as INestApplication).startAllMicroservices();
   else await (app as INestMicroservice).listen();
 }

@@ -28,20 +28,20 @@ export class MessagingModule {
     return {
       module: MessagingModule,
       global: true,
-      providers: [Effects, FaultPoints, ...createProviders(o.service)],
+      providers: [Effects, FaultPoints, ...createMessagingProviders(o.service)],
       exports: [Broker, FaultPoints, JetStreamStrategy, Relay, Replayer],
     };
   }
 }
 
-function createProviders(service: ServiceName): Provider[] {
+function createMessagingProviders(service: ServiceName): Provider[] {
   const settings = messagingSettings.token;
   return [
     {
       provide: Broker,
       inject: [settings, LOGGER],
       useFactory: (values: MessagingSettings, logger: Logger) =>
-        new Broker(connectionOptions(values.natsUrl, busFiles(values)), service, logger),
+        new Broker(connectionOptions(values.natsUrl, toBusTlsFiles(values)), service, logger),
     },
     {
       provide: Streams,
@@ -112,6 +112,6 @@ function createProviders(service: ServiceName): Provider[] {
   ];
 }
 
-function busFiles({ natsCaFile, natsCertFile, natsKeyFile }: MessagingSettings): BusFiles {
+function toBusTlsFiles({ natsCaFile, natsCertFile, natsKeyFile }: MessagingSettings): BusFiles {
   return { caFile: natsCaFile, certFile: natsCertFile, keyFile: natsKeyFile };
 }

@@ -2,7 +2,7 @@ export { runHedged } from './connections/run-hedged';
 export { databaseSettingsFor } from './connections/database.config';
 export type { DatabaseSettings } from './connections/database.config';
 export { PersistenceModule } from './persistence.module';
-export { entitiesOf, Owns } from './schema/owned-entities';
+export { entitiesOfModuleTree as entitiesOf, Owns } from './schema/owned-entities';
 export { attachedTablesIn, Attaches, refuseUnreachableAttachments } from './removal/attached-in';
 export { declareAttachedTable } from './removal/attached-to';
 export type {

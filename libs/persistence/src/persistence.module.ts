@@ -69,7 +69,7 @@ export class PersistenceModule {
           inject: [DataSource, CLOCK, LOGGER, Metrics],
           useFactory: (dataSource: DataSource, clock: Clock, logger: Logger, metrics: Metrics) => {
             const work = new Work(dataSource, o.service, clock, logger);
-            registerAbortedCounter(work, metrics);
+            registerAbortedTransactionsCounter(work, metrics);
             return work;
           },
         },
@@ -136,7 +136,7 @@ function registerLaneMetrics(database: Database, metrics: Metrics): void {
   database.pool.onWaited = (lane, ms) => waits.observe({ lane }, ms / 1000);
 }
 
-function registerAbortedCounter(work: Work, metrics: Metrics): void {
+function registerAbortedTransactionsCounter(work: Work, metrics: Metrics): void {
   const counter = metrics.counter(
     'rookery_transactions_broken_off_total',
     'Transactions that the database aborted and that were retried, a few times at most.',

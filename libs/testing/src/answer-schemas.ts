@@ -105,7 +105,7 @@ export function documentChecker(document: object): (method: string, path: string
           );
     // The most literal template first, from the left, as in the router.
     const rank = (one: { readonly parts: readonly string[] }): string =>
-      one.parts.map(hasParameter).map(Number).join('');
+      one.parts.map(isParameterPart).map(Number).join('');
     const found = fits.sort((a, b) => (rank(a) < rank(b) ? -1 : 1))[0];
     const response = found && paths[found.template]![method]!.responses[String(answer.status)];
     const key = `${method} ${found?.template ?? path} ${answer.status}`;
@@ -138,14 +138,14 @@ function createAnswerCheck(
   const schema = content[JSON_TYPE]?.schema;
   const validate = schema === undefined ? null : compile(schema);
   return (method, answer) => {
-    const problem = findHeaderProblem(headers, answer) ?? findTypeProblem(types, method, answer);
+    const problem = findHeaderProblem(headers, answer) ?? findMediaTypeProblem(types, method, answer);
     if (problem !== null || answer.text === '' || validate === null || !isJson(answer)) return problem;
     return findBodyProblem(validate, answer.text);
   };
 }
 
-const typeOf = ({ headers }: SeenAnswer): string => (headers.get('content-type') ?? '').split(';')[0]!;
-const isJson = (answer: SeenAnswer): boolean => typeOf(answer) === JSON_TYPE && answer.text !== '';
+const mediaTypeOfAnswer = ({ headers }: SeenAnswer): string => (headers.get('content-type') ?? '').split(';')[0]!;
+const isJson = (answer: SeenAnswer): boolean => mediaTypeOfAnswer(answer) === JSON_TYPE && answer.text !== '';
 
 function findBodyProblem(validate: ValidateFunction, text: string): string | null {
   if (validate(JSON.parse(text))) return null;
@@ -153,12 +153,12 @@ function findBodyProblem(validate: ValidateFunction, text: string): string | nul
 }
 
 /** An answer without a body is allowed unless JSON is documented. */
-function findTypeProblem(types: readonly string[], method: string, answer: SeenAnswer): string | null {
+function findMediaTypeProblem(types: readonly string[], method: string, answer: SeenAnswer): string | null {
   if (answer.text === '') {
     const isJsonDocumented = method !== 'HEAD' && types.length > 0 && types.every((type) => type === JSON_TYPE);
     return isJsonDocumented ? 'it has no body, and its document lists JSON' : null;
   }
-  const type = typeOf(answer);
+  const type = mediaTypeOfAnswer(answer);
   if (types.some((one) => one === type || (one.endsWith('/*') && type.startsWith(one.slice(0, -1))))) return null;
   return `its body is ${type || 'of no type'}, and its document lists ${types.join(', ') || 'none'}`;
 }
@@ -173,18 +173,18 @@ function findHeaderProblem(headers: readonly (readonly [string, JsonObject])[], 
   return null;
 }
 
-const hasParameter = (part: string): boolean => part.includes('{');
+const isParameterPart = (part: string): boolean => part.includes('{');
 
 /** A parameter fills a segment or the end of one, as in `archive.{format}`. */
-const isFilledBy = (part: string, segment: string): boolean => {
+const canSegmentFillPart = (part: string, segment: string): boolean => {
   const prefix = part.slice(0, part.indexOf('{'));
-  return hasParameter(part) && segment.startsWith(prefix) && segment.length > prefix.length;
+  return isParameterPart(part) && segment.startsWith(prefix) && segment.length > prefix.length;
 };
 
 function matchesTemplate(template: readonly string[], path: readonly string[]): boolean {
   return (
     template.length === path.length &&
-    template.every((part, index) => part === path[index] || isFilledBy(part, path[index]!))
+    template.every((part, index) => part === path[index] || canSegmentFillPart(part, path[index]!))
   );
 }
 

@@ -21,13 +21,13 @@ export async function expectAttachmentsToCoverSchema(
   attachments: readonly AttachedTable<never>[],
   o: { readonly entities: readonly Function[]; readonly unindexed?: readonly string[] },
 ): Promise<void> {
-  expect(await findUndeclaredColumns(pool, attachments, o.entities)).toEqual([]);
+  expect(await findUndeclaredAttachmentColumns(pool, attachments, o.entities)).toEqual([]);
   const client = await pool.connect();
   try {
     await client.query('begin; set local enable_seqscan = off; set local plan_cache_mode = force_generic_plan');
     const unindexed: string[] = [];
     for (const { name, text } of attachments.flatMap((one) => one.allStatements())) {
-      if (!(await isIndexed(client, text))) unindexed.push(name);
+      if (!(await isStatementIndexed(client, text))) unindexed.push(name);
     }
     expect(unindexed).toEqual(o.unindexed ?? []);
   } finally {
@@ -36,7 +36,7 @@ export async function expectAttachmentsToCoverSchema(
   }
 }
 
-async function findUndeclaredColumns(
+async function findUndeclaredAttachmentColumns(
   pool: Pool,
   attachments: readonly AttachedTable<never>[],
   entities: readonly Function[],
@@ -71,21 +71,21 @@ function declaredColumns({ rows }: AttachedTable<never>): readonly string[] {
 }
 
 /** Whether a condition of an index finds the rows. The tables are empty: a plan reads one only if no index serves it. */
-async function isIndexed(client: PoolClient, text: string): Promise<boolean> {
-  const values = Array.from({ length: new Set(text.match(/\$\d+/g)).size }, () => 'null').join(', ');
-  await client.query(`prepare attached as ${text}`);
+async function isStatementIndexed(client: PoolClient, statementText: string): Promise<boolean> {
+  const values = Array.from({ length: new Set(statementText.match(/\$\d+/g)).size }, () => 'null').join(', ');
+  await client.query(`prepare attached as ${statementText}`);
   const { rows } = await client.query<{ 'QUERY PLAN': [{ Plan: PlanNode }] }>(
     `explain (format json) execute attached(${values})`,
   );
   await client.query('deallocate attached');
   const scans = allPlanNodes(rows[0]!['QUERY PLAN'][0].Plan).filter((node) => node['Node Type'].endsWith('Scan'));
   const read = scans.filter((node) => node['Node Type'] !== 'Bitmap Heap Scan');
-  const served = await Promise.all(read.map((node) => isServedByIndex(client, node)));
+  const served = await Promise.all(read.map((node) => isScanByFirstIndexColumn(client, node)));
   return served.length > 1 && served.every(Boolean);
 }
 
 /** Whether a condition is on the first column of the index: for other columns the whole index is searched. */
-async function isServedByIndex(client: PoolClient, node: PlanNode): Promise<boolean> {
+async function isScanByFirstIndexColumn(client: PoolClient, node: PlanNode): Promise<boolean> {
   if (node['TID Cond'] !== undefined) return true;
   const { rows } = await client.query<{ first: string }>('select pg_get_indexdef($1::regclass, 1, true) as first', [
     node['Index Name'],

@@ -40,7 +40,8 @@ export async function testDatabase(service: string, migrations: readonly Migrati
   const name = newDatabaseName();
   await withAdministratorClient(async (client) => {
     await (sweep ??= dropAbandonedDatabases(client));
-    if (!(await isTemplateComplete(client, template))) await buildTemplateDatabase(client, template, migrations);
+    if (!(await isTemplateDatabaseComplete(client, template)))
+      await buildTemplateDatabase(client, template, migrations);
     await client.query(`CREATE DATABASE ${name} TEMPLATE ${template} STRATEGY FILE_COPY`);
   });
   return {
@@ -96,7 +97,7 @@ async function storeEmptyInstanceAnswer(databaseUrl: string): Promise<void> {
 }
 
 /** A template is marked as such only after its last migration. */
-async function isTemplateComplete(client: Client, template: string): Promise<boolean> {
+async function isTemplateDatabaseComplete(client: Client, template: string): Promise<boolean> {
   const found = await client.query('SELECT 1 FROM pg_database WHERE datname = $1 AND datistemplate', [template]);
   return found.rows.length === 1;
 }
@@ -108,7 +109,7 @@ async function buildTemplateDatabase(
 ): Promise<void> {
   await client.query('SELECT pg_advisory_lock($1)', [TEMPLATE_LOCK]);
   try {
-    if (await isTemplateComplete(client, template)) return;
+    if (await isTemplateDatabaseComplete(client, template)) return;
     await client.query(`DROP DATABASE IF EXISTS ${template} WITH (FORCE)`);
     await client.query(`CREATE DATABASE ${template} TEMPLATE template0`);
     await runMigrations(databaseUrlOf(template), migrations);

@@ -19,21 +19,21 @@ export function expectGolden(file: string, text: string): void {
  */
 export function expectGoldenSql(golden: string, statement: Statement<unknown>): void {
   if (statement.name === undefined) return;
-  const sql = goldenText(statement);
+  const sql = renderGoldenStatement(statement);
   const file = `${golden}.sql`;
   if (process.env['UPDATE_GOLDEN']) writeGoldenFile(file, formatSql(sql));
   const kept = readFileSync(file, 'utf8');
   // Formatting takes some 50 ms for each statement, so it is done only for a difference.
-  if (removeBlanks(kept) !== removeBlanks(sql)) expect(formatSql(sql)).toBe(kept);
+  if (removeSqlBlanks(kept) !== removeSqlBlanks(sql)) expect(formatSql(sql)).toBe(kept);
 }
 
 /** The first line names the statement and its parameters, in the order of their numbers. */
-function goldenText({ name, text, names = [] }: Statement<unknown>): string {
+function renderGoldenStatement({ name, text, names = [] }: Statement<unknown>): string {
   const parameters = names.map((parameter, at) => `$${at + 1} ${parameter}`).join(', ');
   return `-- ${name!}${parameters && `: ${parameters}`}\n${restoreParameterNames(text, names)}`;
 }
 
-function removeBlanks(sql: string): string {
+function removeSqlBlanks(sql: string): string {
   return sql.replace(PARTS, (_, exact: string | undefined) => exact ?? '');
 }
 

@@ -47,13 +47,13 @@ export async function expectSchemaKeys({ url }: TestDatabase, file: string): Pro
   await client.connect();
   try {
     const { rows } = await client.query<CatalogRow>(SCHEMA);
-    expectGolden(file, renderSchema(rows));
+    expectGolden(file, renderSchemaKeys(rows));
   } finally {
     await client.end();
   }
 }
 
-function renderSchema(rows: readonly CatalogRow[]): string {
+function renderSchemaKeys(rows: readonly CatalogRow[]): string {
   const tables = new Map<string, string[]>();
   for (const { table, kind, name, columns, to, toColumns } of rows) {
     const line = name === '' ? `${kind} ${columns.join(', ')}` : `${kind} ${name} (${columns.join('; ')})`;

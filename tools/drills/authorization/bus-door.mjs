@@ -23,7 +23,7 @@ const DELETIONS = ['identity.user.deleted.v1', 'identity.project.deleted.v1', 'i
  * @param {DrillClient} client
  */
 export async function run(client) {
-  const drill = new BusDoor(client);
+  const drill = new BusPermissionsDrill(client);
   await drill.open();
   try {
     const nest = await drill.settle();
@@ -36,7 +36,7 @@ export async function run(client) {
   return { ...drill.facts, wrong: drill.facts.through + drill.facts.lost };
 }
 
-class BusDoor {
+class BusPermissionsDrill {
   facts = { attempts: 0, through: 0, refused: 0, lost: 0, examples: /** @type {string[]} */ ([]) };
   /** @type {NatsConnection | undefined} */
   operator;
@@ -169,7 +169,7 @@ class BusDoor {
     for (const other of SERVICES.filter((one) => one !== name)) {
       for (const subject of await this.#forbiddenSubjectsOf(other)) {
         const answer = connection.request(subject, '{}', { timeout: 500 });
-        this.#countAttempt(!(await isForbidden(answer)), `${name} on ${subject}`);
+        this.#countAttempt(!(await isPermissionViolation(answer)), `${name} on ${subject}`);
       }
       for (const subject of [`${other}.>`, `_INBOX_${other}.>`]) await this.#trySubscribe(connection, name, subject);
     }
@@ -285,7 +285,7 @@ class BusDoor {
 }
 
 /** @param {Promise<unknown>} answer */
-function isForbidden(answer) {
+function isPermissionViolation(answer) {
   return answer.then(
     () => false,
     (error) => /permissions violation/i.test(error.message),

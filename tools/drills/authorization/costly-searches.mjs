@@ -24,13 +24,13 @@ const EXPECTED = [200, 400, 429];
  * @param {DrillClient} client
  */
 export async function run(client) {
-  const drill = new CostlySearches(client);
+  const drill = new CostlySearchesDrill(client);
   await drill.open();
   await drill.send();
   return drill.facts;
 }
 
-class CostlySearches {
+class CostlySearchesDrill {
   facts = {
     /** @type {Record<string, number>} */
     statuses: {},

@@ -19,29 +19,31 @@ const LOSERS = 4;
 const HELD_MS = 1500;
 
 /** @type {(take: RevokeAccess, more?: { internal?: boolean }) => RevocationWay} */
-const wayOfMembers = (take, more = {}) => ({
+const createMemberRevocation = (take, more = {}) => ({
   prepare: (client, project, people) => client.join(project, people, 20),
   take,
   ...more,
 });
 /** @type {(visibility: string, take: RevokeAccess) => RevocationWay} */
-const wayOfAllUsers = (visibility, take) => ({ visibility, prepare: () => {}, take });
+const createAllUsersRevocation = (visibility, take) => ({ visibility, prepare: () => {}, take });
 /**
  * Ways in which users lose access to a project.
  * @type {Record<string, RevocationWay>}
  */
 const WAYS = {
-  removed: wayOfMembers((client, project, { id }) => client.done(204, 'DELETE', `/projects/${project}/members/${id}`)),
-  blocked: wayOfMembers((client, _, { id }) => client.done(201, 'POST', `/users/${id}/block`)),
-  demoted: wayOfMembers(
+  removed: createMemberRevocation((client, project, { id }) =>
+    client.done(204, 'DELETE', `/projects/${project}/members/${id}`),
+  ),
+  blocked: createMemberRevocation((client, _, { id }) => client.done(201, 'POST', `/users/${id}/block`)),
+  demoted: createMemberRevocation(
     (client, project, { id }) =>
       client.done(200, 'PUT', `/projects/${project}/members/${id}`, { json: { access_level: 10 } }),
     { internal: true },
   ),
-  hidden: wayOfAllUsers('public', (client, project) =>
+  hidden: createAllUsersRevocation('public', (client, project) =>
     client.done(200, 'PUT', `/projects/${project}`, { json: { visibility: 'private' } }),
   ),
-  external: wayOfAllUsers('internal', (client, _, { id }) =>
+  external: createAllUsersRevocation('internal', (client, _, { id }) =>
     client.done(200, 'PUT', `/users/${id}`, { json: { external: true } }),
   ),
 };
@@ -52,7 +54,7 @@ const WAYS = {
  * @param {DrillClient} client
  */
 export async function run(client) {
-  const drill = new HeldCopy(client);
+  const drill = new HeldDirectoryCopyDrill(client);
   await drill.open();
   try {
     for (const isHeld of [true, false])
@@ -63,7 +65,7 @@ export async function run(client) {
   return drill.facts;
 }
 
-class HeldCopy {
+class HeldDirectoryCopyDrill {
   facts = { rounds: 0, notified: 0, wrong: 0, examples: /** @type {string[]} */ ([]) };
 
   /** @param {DrillClient} client */

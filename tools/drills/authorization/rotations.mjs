@@ -56,7 +56,7 @@ const WAYS = {
  * @param {DrillClient} client
  */
 export async function run(client) {
-  const drill = new RotationDrill(client);
+  const drill = new TokenRotationDrill(client);
   await drill.open();
   try {
     for (let round = 1; round <= ROUNDS; round += 1)
@@ -67,7 +67,7 @@ export async function run(client) {
   return drill.facts;
 }
 
-class RotationDrill {
+class TokenRotationDrill {
   facts = {
     rounds: 0,
     /** @type {Record<string, number>} */

@@ -30,7 +30,7 @@ const WAYS = {
 
 /** Starts the mail server of the estate. `env` contains settings for the estate. */
 export async function prepare() {
-  const server = await startStallingServer();
+  const server = await startStallingSmtpServer();
   return { env: { SMTP_URL: server.url }, server };
 }
 
@@ -44,7 +44,8 @@ export async function run(client, { server }) {
   const database = new pg.Client({ connectionString: client.estate.databases['collaboration'] });
   await database.connect();
   try {
-    for (const [name, way] of Object.entries(WAYS)) await runRound(client, { name, way, server, database }, facts);
+    for (const [name, way] of Object.entries(WAYS))
+      await runAccessLossDuringMailStall(client, { name, way, server, database }, facts);
   } finally {
     await database.end();
   }
@@ -57,7 +58,7 @@ export async function run(client, { server }) {
  *   database: pg.Client }} round
  * @param {{ rounds: number, notified: number, dropped: number, wrong: number, examples: string[] }} facts
  */
-async function runRound(client, { name, way, server, database }, facts) {
+async function runAccessLossDuringMailStall(client, { name, way, server, database }, facts) {
   const project = await client.projectWithIssue(name, 'public');
   // E-mails are sent in the order in which the users were created.
   const members = await client.people(MEMBERS, `member-${name}`);
@@ -104,7 +105,7 @@ async function runRound(client, { name, way, server, database }, facts) {
  * replaced: null accepts, an object refuses with code and text, 'drop' ends the session without an answer.
  * @returns {Promise<StallingServer>}
  */
-async function startStallingServer() {
+async function startStallingSmtpServer() {
   let isStalled = false;
   /** @type {(() => void)[]} */
   const held = [];

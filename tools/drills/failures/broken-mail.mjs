@@ -56,11 +56,11 @@ export async function run(client, { server }) {
     people.every(({ email }) => server.messages.some(({ to }) => to.includes(email))),
   );
   const body = people.map(({ username }) => `@${username}`).join(' ');
-  facts.calmMs = await measureCalmMs(server, people, () =>
+  facts.calmMs = await measureFaultFreeNotificationMs(server, people, () =>
     client.made(`/projects/${project}/issues/1/notes`, { body }),
   );
   const soonMs = Math.max(SOON_MS, BUSY_FACTOR * facts.calmMs);
-  const fates = new Map(people.map(({ email }, index) => [email, faultOfRecipient(index)]));
+  const fates = new Map(people.map(({ email }, index) => [email, mailFaultOfRecipient(index)]));
   const met = new Set();
   server.answer = (stage, email) => {
     const fault = fates.get(email);
@@ -77,7 +77,7 @@ export async function run(client, { server }) {
   const note = await client.made(`/projects/${project}/issues/1/notes`, { body: `${body} ${attack}` });
   /** @param {string} email */
   const of = (email) => server.messages.filter(({ to, at }) => to.includes(email) && at >= from);
-  const reached = people.filter((_, index) => faultOfRecipient(index) !== 'unknown');
+  const reached = people.filter((_, index) => mailFaultOfRecipient(index) !== 'unknown');
   await until(
     'all recipients are notified',
     () => reached.every(({ email }) => of(email).length > 0),
@@ -85,10 +85,10 @@ export async function run(client, { server }) {
   ).catch(() => {});
   for (const [index, { email }] of people.entries()) {
     const got = of(email);
-    if (faultOfRecipient(index) === 'unknown' ? got.length > 0 : new Set(got.map(({ id }) => id)).size !== 1)
+    if (mailFaultOfRecipient(index) === 'unknown' ? got.length > 0 : new Set(got.map(({ id }) => id)).size !== 1)
       facts.missing += 1;
     if (got.some(({ to, head }) => to.length !== 1 || /^(bcc|x-attack):/im.test(head))) facts.attacked += 1;
-    if (faultOfRecipient(index) !== 'none') continue;
+    if (mailFaultOfRecipient(index) !== 'none') continue;
     facts.innocents += 1;
     const ms = Math.min(...got.map(({ at }) => at)) - from;
     facts.slowestInnocentMs = Math.max(facts.slowestInnocentMs, ms);
@@ -107,7 +107,7 @@ export async function run(client, { server }) {
  * @param {Recipient[]} people
  * @param {() => Promise<unknown>} write
  */
-async function measureCalmMs(server, people, write) {
+async function measureFaultFreeNotificationMs(server, people, write) {
   const from = Date.now();
   await write();
   const notified = () => new Set(server.messages.filter(({ at }) => at >= from).flatMap(({ to }) => to));
@@ -116,7 +116,7 @@ async function measureCalmMs(server, people, write) {
 }
 
 /** @param {number} index */
-function faultOfRecipient(index) {
+function mailFaultOfRecipient(index) {
   // The faults are mixed, so that each batch of e-mails contains all of them.
   const place = index % (RECIPIENTS / 10);
   if (place < DROPPED / 10) return 'dropped';

@@ -56,22 +56,22 @@ export async function run(client) {
       facts.statuses[status] = (facts.statuses[status] ?? 0) + 1;
       if (status !== 201 && headers.has('retry-after')) invited.push(entry.marker);
     };
-    cutAtCommits(proxy, PART);
+    cutConnectionsAtCommits(proxy, PART);
     ledger.write(RATE);
     await delay(LASTS_MS);
     await ledger.stop();
-    cutAtCommits(proxy, 0);
+    cutConnectionsAtCommits(proxy, 0);
     const written = await ledger.markers();
     for (const marker of invited.filter((one) => written.has(one))) {
       facts.invited += 1;
       if (facts.examples.length < 5) facts.examples.push(`${marker} is stored, but the caller was asked to repeat it`);
     }
     facts.isBlind = facts.statuses['502'] === undefined ? 1 : 0;
-    Object.assign(facts, await writeNamedNotes(ledger, proxy));
+    Object.assign(facts, await writeNotesWithIdempotencyKeys(ledger, proxy));
     facts.cut = proxy.lostCount;
     return ledger.check();
   });
-  const { examples, ...rotations } = await rotateNamedTokens(client, ledger.readers);
+  const { examples, ...rotations } = await rotateTokensWithIdempotencyKeys(client, ledger.readers);
   Object.assign(facts, rotations);
   facts.examples.push(...examples, ...verdict.examples);
   const { invited, misnamed, lockedOut, isBlind } = facts;
@@ -83,14 +83,14 @@ export async function run(client) {
  * @param {NoteLedger} ledger
  * @param {FaultInjectingProxy} proxy
  */
-async function writeNamedNotes(ledger, proxy) {
-  cutAtCommits(proxy, NAMED_PART);
+async function writeNotesWithIdempotencyKeys(ledger, proxy) {
+  cutConnectionsAtCommits(proxy, NAMED_PART);
   let inDoubt = 0;
   for (let index = 0; inDoubt < NAMED && index < NAMED * 20; index += 1) {
     const writer = /** @type {Person} */ (ledger.writers[index % ledger.writers.length]);
     if ((await ledger.writeNamed(writer)) > 0) inDoubt += 1;
   }
-  cutAtCommits(proxy, 0);
+  cutConnectionsAtCommits(proxy, 0);
   return { namedInDoubt: inDoubt, misnamed: (await ledger.misnamed()).length + (inDoubt < NAMED ? 1 : 0) };
 }
 
@@ -99,14 +99,14 @@ async function writeNamedNotes(ledger, proxy) {
  * @param {DrillClient} client
  * @param {Person[]} people
  */
-async function rotateNamedTokens(client, people) {
+async function rotateTokensWithIdempotencyKeys(client, people) {
   return withProxiedDatabase(client, 'identity', async (proxy) => {
     const facts = { rotationsInDoubt: 0, lockedOut: 0, examples: /** @type {string[]} */ ([]) };
     for (let index = 0; facts.rotationsInDoubt < NAMED && index < NAMED * 20; index += 1) {
-      cutAtCommits(proxy, 0);
+      cutConnectionsAtCommits(proxy, 0);
       const { id } = /** @type {Person} */ (people[index % people.length]);
       const token = await client.tokenOf(id);
-      cutAtCommits(proxy, NAMED_PART);
+      cutConnectionsAtCommits(proxy, NAMED_PART);
       const how = { token, key: randomUUID() };
       const { status, body, doubts } = await client.named('POST', '/personal_access_tokens/self/rotate', how);
       if (doubts > 0) facts.rotationsInDoubt += 1;
@@ -127,7 +127,7 @@ async function rotateNamedTokens(client, people) {
  * @param {FaultInjectingProxy} proxy
  * @param {number} part
  */
-function cutAtCommits(proxy, part) {
+function cutConnectionsAtCommits(proxy, part) {
   proxy.losesAnswerTo = (bytes) => bytes.includes('COMMIT') && Math.random() < part;
 }
 

@@ -48,7 +48,7 @@ export async function prepare() {
  * @param {{ spanMs?: number }} [options]
  */
 export async function run(client, _prepared, { spanMs = SPAN_MS } = {}) {
-  const drill = new RestoreDrill(client, spanMs);
+  const drill = new DatabaseRestoreDrill(client, spanMs);
   try {
     await drill.prepare();
     const identity = await drill.round('identity', () => drill.identity());
@@ -60,7 +60,7 @@ export async function run(client, _prepared, { spanMs = SPAN_MS } = {}) {
   }
 }
 
-class RestoreDrill {
+class DatabaseRestoreDrill {
   wrong = 0;
   /** @type {string[]} */
   examples = [];

@@ -58,7 +58,7 @@ export async function run({ estate, seed }, { server: { balancers } }) {
   const { url } = requireBalancer(balancers, 'gateway');
   const client = new DrillClient(Object.create(estate, { baseUrl: { value: url } }), seed);
   const writers = new RollingWriters(client);
-  await requestFromOtherGateway(client, writers);
+  await readNewResourcesFromOtherGateway(client, writers);
   const ledger = new NoteLedger(client, { mails: false });
   await ledger.prepare();
   await writers.begin();
@@ -79,7 +79,7 @@ export async function run({ estate, seed }, { server: { balancers } }) {
   const { lost, missing, duplicate, unknown, refused } = verdict;
   const { outcomes, slowestMs, failures } = writers;
   return {
-    ...{ restarts, outcomes, slowestMs, reasons: unavailableCountsIn(estate.logs), ...verdict },
+    ...{ restarts, outcomes, slowestMs, reasons: unavailableAnswerCountsInLogs(estate.logs), ...verdict },
     examples: [...writers.examples, ...differences, ...examples],
     wrong: failures + differences.length + lost + missing + duplicate + unknown + refused,
   };
@@ -89,7 +89,7 @@ export async function run({ estate, seed }, { server: { balancers } }) {
  * Counts of answers 502 to 504 in the logs, by process and reason, without health checks.
  * @param {string} folder
  */
-function unavailableCountsIn(folder) {
+function unavailableAnswerCountsInLogs(folder) {
   /** @type {Record<string, number>} */
   const counts = {};
   for (const file of readdirSync(folder).filter((name) => name.endsWith('.log'))) {
@@ -108,7 +108,7 @@ function unavailableCountsIn(folder) {
  * @param {DrillClient} client
  * @param {RollingWriters} writers
  */
-async function requestFromOtherGateway(client, writers) {
+async function readNewResourcesFromOtherGateway(client, writers) {
   const group = await client.made('/groups', { name: 'places', path: `places-${client.seed}` });
   const person = await client.person('elsewhere');
   /** @type {(path: string, json: object, token?: string) => Promise<any>} */

@@ -33,7 +33,7 @@ export async function prepare() {
  * @param {DrillClient} client
  */
 export async function run(client) {
-  const drill = new SilenceDrill(client);
+  const drill = new SilentConnectionsDrill(client);
   await drill.open();
   try {
     await drill.reads();
@@ -44,7 +44,7 @@ export async function run(client) {
   return drill.facts;
 }
 
-class SilenceDrill {
+class SilentConnectionsDrill {
   facts = {
     /** @type {Record<string, RoundFigures>} */
     rounds: {},

@@ -53,7 +53,7 @@ export function createImportDrill(kind) {
       const env = { ...WITHOUT_RATES, ...FAST_JOBS, ...upstream.env, TMPDIR: temporary };
       return { env, server: { upstream, temporary, close } };
     },
-    run: runDrill,
+    run: runBrokenImportsDrill,
   };
 }
 
@@ -63,9 +63,9 @@ export function createImportDrill(kind) {
  * @param {DrillClient} client
  * @param {{ server: { upstream: Upstream, temporary: string } }} prepared
  */
-async function runDrill(client, { server: { upstream, temporary } }) {
-  const drill = new BrokenImports(client, upstream);
-  const folders = [client.estate.dataDir, temporary, ...postgresFolders(client.estate.dataDir)];
+async function runBrokenImportsDrill(client, { server: { upstream, temporary } }) {
+  const drill = new BrokenImportsDrill(client, upstream);
+  const folders = [client.estate.dataDir, temporary, ...externalPostgresFolders(client.estate.dataDir)];
   const search = new CredentialSearch(client, { secrets: upstream.secrets, address: upstream.host.address, folders });
   await drill.prepare();
   const undisturbed = await drill.importUndisturbed();
@@ -83,12 +83,12 @@ async function runDrill(client, { server: { upstream, temporary } }) {
  * Folder of the files of PostgreSQL, if it is not below the folder of the estate.
  * @param {string} dataDir
  */
-function postgresFolders(dataDir) {
+function externalPostgresFolders(dataDir) {
   const note = join(dataDir, 'postgres.location');
   return existsSync(note) ? [readFileSync(note, 'utf8').trim()] : [];
 }
 
-class BrokenImports {
+class BrokenImportsDrill {
   wrong = 0;
   imports = 0;
   boundaries = 0;

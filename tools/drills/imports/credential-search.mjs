@@ -61,10 +61,10 @@ export class CredentialSearch {
     const ids = readdirSync(PROCESSES).filter((name) => /^\d+$/.test(name) && Number(name) !== process.pid);
     for (const id of ids) {
       for (const name of ['cmdline', 'environ']) {
-        const text = readProcessFile(join(PROCESSES, id, name));
+        const text = readProcFileOrEmpty(join(PROCESSES, id, name));
         if (name === 'cmdline' && text.includes(this.address)) this.#hasSeenHost = true;
         if (this.forms.some((form) => text.includes(form)))
-          this.places.add(`${name} of ${readProcessFile(join(PROCESSES, id, 'comm')).trim()}`);
+          this.places.add(`${name} of ${readProcFileOrEmpty(join(PROCESSES, id, 'comm')).trim()}`);
       }
     }
   }
@@ -124,7 +124,7 @@ async function listRecursively(folder) {
  * Returns a file of a process; an empty text for a process that has ended.
  * @param {string} path
  */
-function readProcessFile(path) {
+function readProcFileOrEmpty(path) {
   try {
     return readFileSync(path, 'latin1');
   } catch {

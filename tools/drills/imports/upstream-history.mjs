@@ -11,14 +11,18 @@ import { COMMITS, pullRequestFilePath, FROM, PULLS, range } from './upstreams.mj
 export async function addHistory(upstream, bare) {
   const { git } = upstream.host;
   const history = range(COMMITS - 1).map((n) =>
-    fastImportCommit(
+    renderFastImportCommit(
       'refs/heads/main',
       { n, title: `Commit ${n + 1}`, file: `files/${n + 1}.txt` },
       n === 0 ? 'main^0' : null,
     ),
   );
   const heads = range(PULLS).map((n) =>
-    fastImportCommit(upstream.headOf(n), { n: COMMITS + n, title: `Pull ${n}`, file: pullRequestFilePath(n) }, 'main'),
+    renderFastImportCommit(
+      upstream.headOf(n),
+      { n: COMMITS + n, title: `Pull ${n}`, file: pullRequestFilePath(n) },
+      'main',
+    ),
   );
   await runWithInput('git', ['-C', bare, 'fast-import', '--quiet'], [...history, ...heads].join(''));
   const refs = ['refs/heads/main', ...range(PULLS).map((n) => upstream.headOf(n))];
@@ -33,7 +37,7 @@ export async function addHistory(upstream, bare) {
  * @param {{ n: number, title: string, file: string }} commit
  * @param {string | null} from  the branch of its parent; null for the commit before it
  */
-function fastImportCommit(ref, { n, title, file }, from) {
+function renderFastImportCommit(ref, { n, title, file }, from) {
   const time = Math.floor(FROM / 1000) + n;
   const content = `${title}\n`;
   const parent = from === null ? '' : `from refs/heads/${from}\n`;

@@ -6,7 +6,7 @@
  * @typedef {Record<string, any>} HostedObject
  * @typedef {HostedObject & { address: string, url: string, token: string, username: string, git: Git, stop(): Promise<void> }} Host
  * @typedef {{ base: string, heads: string[] }} History  the tip of `main`, and the heads of the pull requests
- * @typedef {RemoteUpstream | ServerUpstream | CloudUpstream} Upstream
+ * @typedef {RemoteImportUpstream | ServerImportUpstream | CloudImportUpstream} Upstream
  */
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
@@ -24,7 +24,7 @@ export const FROM = Date.parse('2024-01-01T00:00:00.000Z');
 const NAME = 'heron';
 
 /** Repository of a host. `holder` is the list of the API whose objects have the comments, `holders` their number. */
-class AnyUpstream {
+class BaseImportUpstream {
   /** @type {'issues' | 'merge_requests'} */
   holder = 'issues';
   holders = ISSUES;
@@ -58,7 +58,7 @@ class AnyUpstream {
   }
 }
 
-class RemoteUpstream extends AnyUpstream {
+class RemoteImportUpstream extends BaseImportUpstream {
   hasStats = true;
   importType = 'remote';
   /** @type {HostedObject} */
@@ -67,7 +67,7 @@ class RemoteUpstream extends AnyUpstream {
   static async start() {
     /** @type {{ RemoteHost: { start(): Promise<Host> } }} */
     const { RemoteHost } = load('../../../libs/testing/dist/upstream/remote-host.js');
-    return new RemoteUpstream(await RemoteHost.start());
+    return new RemoteImportUpstream(await RemoteHost.start());
   }
 
   get secrets() {
@@ -146,7 +146,7 @@ class RemoteUpstream extends AnyUpstream {
   }
 }
 
-class ServerUpstream extends AnyUpstream {
+class ServerImportUpstream extends BaseImportUpstream {
   hasStats = false;
   importType = 'repohost_server';
   holder = /** @type {const} */ ('merge_requests');
@@ -164,7 +164,7 @@ class ServerUpstream extends AnyUpstream {
   static async start() {
     /** @type {{ RepohostServer: { start(): Promise<HostedObject & { host: Host }> } }} */
     const { RepohostServer } = load('../../../libs/testing/dist/upstream/repohost-server.js');
-    return new ServerUpstream(await RepohostServer.start());
+    return new ServerImportUpstream(await RepohostServer.start());
   }
 
   async add() {
@@ -229,7 +229,7 @@ class ServerUpstream extends AnyUpstream {
   }
 }
 
-class CloudUpstream extends AnyUpstream {
+class CloudImportUpstream extends BaseImportUpstream {
   hasStats = false;
   importType = 'repohost';
   /** @type {HostedObject} */
@@ -244,7 +244,7 @@ class CloudUpstream extends AnyUpstream {
   static async start() {
     /** @type {{ RepohostCloud: { start(): Promise<HostedObject & { host: Host }> } }} */
     const { RepohostCloud } = load('../../../libs/testing/dist/upstream/repohost-cloud.js');
-    return new CloudUpstream(await RepohostCloud.start());
+    return new CloudImportUpstream(await RepohostCloud.start());
   }
 
   get env() {
@@ -339,7 +339,7 @@ function toBasicCredential(text) {
 }
 
 /** Hosts by their kinds. */
-export const UPSTREAMS = { remote: RemoteUpstream, server: ServerUpstream, cloud: CloudUpstream };
+export const UPSTREAMS = { remote: RemoteImportUpstream, server: ServerImportUpstream, cloud: CloudImportUpstream };
 
 /**
  * @param {string} kind

@@ -41,7 +41,7 @@ export function prepare() {
  * @param {DrillClient} client
  */
 export async function run(client) {
-  const drill = new BrokenUploads(client);
+  const drill = new BrokenUploadsDrill(client);
   await drill.prepare();
   const atOnce = await drill.publishAtOnce();
   const faults = await drill.publishDuringFaults();
@@ -49,7 +49,7 @@ export async function run(client) {
   return { atOnce, faults, swept, wrong: drill.wrong, examples: drill.examples };
 }
 
-class BrokenUploads {
+class BrokenUploadsDrill {
   wrong = 0;
   /** @type {string[]} */
   examples = [];

@@ -39,7 +39,7 @@ export async function run(client) {
   const look = () => void (residentMib = Math.max(residentMib, client.residentMib('package')));
   const timer = setInterval(look, 50);
   try {
-    const drill = new LargeExports(client);
+    const drill = new LargeExportsDrill(client);
     const takenIn = await drill.prepare();
     for (const kind of drill.kinds) {
       const { problem, ...file } = await drill.write(kind);
@@ -57,7 +57,7 @@ export async function run(client) {
  * @typedef {{ name: string, of: string, type: string, isKilled?: boolean, lines: number | null }} ExportKind
  * `lines` is null for files that are one line
  */
-class LargeExports {
+class LargeExportsDrill {
   /** @type {ExportKind[]} */
   kinds = [];
 

@@ -30,24 +30,27 @@ export function prepare() {
  */
 export async function run(client) {
   const project = await client.projectWithIssue('large');
-  const transfers = new Transfers(client, project);
+  const transfers = new PackageFileTransfers(client, project);
   /** @type {string[]} */
   const examples = [];
   /** @type {Record<string, MibByProcess>} */
   const grown = {};
-  grown['first'] = await growthDuringTransfer(client, async () => {
+  grown['first'] = await memoryGrowthDuringTransfer(client, async () => {
     await transfers.up('first.bin', FIRST_BYTES);
     await transfers.down('first.bin');
     await transfers.publish('first', FIRST_BYTES);
   });
   let sent = '';
   let received = '';
-  grown['up'] = await growthDuringTransfer(
+  grown['up'] = await memoryGrowthDuringTransfer(
     client,
     async () => void (sent = await transfers.up('large.bin', FILE_BYTES)),
   );
-  grown['down'] = await growthDuringTransfer(client, async () => void (received = await transfers.down('large.bin')));
-  grown['npm'] = await growthDuringTransfer(client, () => transfers.publish('large', TARBALL_BYTES));
+  grown['down'] = await memoryGrowthDuringTransfer(
+    client,
+    async () => void (received = await transfers.down('large.bin')),
+  );
+  grown['npm'] = await memoryGrowthDuringTransfer(client, () => transfers.publish('large', TARBALL_BYTES));
   if (sent !== received) examples.push('the file came back with other bytes');
   for (const [transfer, sizes] of Object.entries(grown)) {
     for (const [name, size] of Object.entries(sizes))
@@ -56,7 +59,7 @@ export async function run(client) {
   return { grown, seconds: transfers.seconds, wrong: examples.length, examples };
 }
 
-class Transfers {
+class PackageFileTransfers {
   /** @type {Record<string, number>} */
   seconds = {};
 
@@ -147,14 +150,14 @@ class Transfers {
 /**
  * Yields so many bytes, in parts that differ from each other and have a multiple of three bytes.
  * @param {number} size
- * @param {(part: Buffer) => void} note
+ * @param {(part: Buffer) => void} onChunk
  */
-function* generateBytes(size, note) {
+function* generateBytes(size, onChunk) {
   const part = randomBytes(48 * 1024);
   for (let left = size, count = 0; left > 0; left -= part.length, count += 1) {
     part.writeUInt32BE(count, 0);
     const next = Buffer.from(part.subarray(0, Math.min(left, part.length)));
-    note(next);
+    onChunk(next);
     yield next;
   }
 }
@@ -165,7 +168,7 @@ function* generateBytes(size, note) {
  * @param {() => Promise<unknown>} transfer
  * @returns {Promise<MibByProcess>}
  */
-async function growthDuringTransfer(client, transfer) {
+async function memoryGrowthDuringTransfer(client, transfer) {
   const before = Object.fromEntries(WATCHED.map((name) => [name, client.residentMib(name)]));
   const peaks = { ...before };
   const look = () => {

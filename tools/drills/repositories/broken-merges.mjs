@@ -52,7 +52,7 @@ const ROWS = `select i.id::int, i.iid::int, i.source_branch, i.state, i.head_sha
  * @param {{ server: { balancer: Balancer } }} prepared
  */
 export async function run(client, { server: { balancer } }) {
-  const drill = new BrokenMerges(client, balancer);
+  const drill = new BrokenMergesDrill(client, balancer);
   try {
     await drill.prepare();
     await drill.workDuringFaults(drill.workers.map((worker) => () => worker.work()));
@@ -68,7 +68,7 @@ export async function run(client, { server: { balancer } }) {
   return { acknowledged, unknown, refused, interrupted, kills, wrong, examples };
 }
 
-class BrokenMerges extends RepositoryFaultDrill {
+class BrokenMergesDrill extends RepositoryFaultDrill {
   /** Acknowledged requests by kind. @type {Record<string, number>} */
   acknowledged = {};
   /** Requests whose outcome stayed open. */
@@ -145,7 +145,7 @@ class BrokenMerges extends RepositoryFaultDrill {
 
   /**
    * @param {number} project
-   * @param {WorkedMergeRequest[]} requests
+   * @param {WorkerMergeRequest[]} requests
    * @param {string} repository
    * @param {Map<string, string>} refs
    */
@@ -203,14 +203,14 @@ class BrokenMerges extends RepositoryFaultDrill {
 
 /** A user who opens merge requests, and works on them. */
 class MergeWorker {
-  /** @type {WorkedMergeRequest[]} */
+  /** @type {WorkerMergeRequest[]} */
   requests = [];
-  /** @type {WorkedMergeRequest[]} */
+  /** @type {WorkerMergeRequest[]} */
   #stock = [];
   #count = 0;
 
   /**
-   * @param {BrokenMerges} drill
+   * @param {BrokenMergesDrill} drill
    * @param {Person} person
    * @param {number} project
    * @param {string} start  commit from which the branches start
@@ -240,14 +240,14 @@ class MergeWorker {
   async #openNextRequest() {
     this.#count += 1;
     const kind = /** @type {WorkKind} */ (KINDS[(this.#count + this.n) % KINDS.length]);
-    const request = new WorkedMergeRequest(this, kind, `change-${this.n}-${this.#count}`);
+    const request = new WorkerMergeRequest(this, kind, `change-${this.n}-${this.#count}`);
     await request.prepare();
     return request;
   }
 }
 
 /** A merge request of one commit, whose branch, file and messages have its mark. */
-class WorkedMergeRequest {
+class WorkerMergeRequest {
   path = '';
   lastRefusal = '';
   /** Kinds of the acknowledged requests. @type {Set<string>} */

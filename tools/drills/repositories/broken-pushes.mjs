@@ -29,7 +29,7 @@ const DELETES = 12;
  * @param {{ server: { balancer: Balancer } }} prepared
  */
 export async function run(client, { server: { balancer } }) {
-  const drill = new BrokenPushes(client, balancer);
+  const drill = new BrokenPushesDrill(client, balancer);
   try {
     await drill.prepare();
     await drill.changeDuringFaults();
@@ -42,7 +42,7 @@ export async function run(client, { server: { balancer } }) {
   return { acknowledged, unknown, interrupted, kills, wrong, examples };
 }
 
-class BrokenPushes extends RepositoryFaultDrill {
+class BrokenPushesDrill extends RepositoryFaultDrill {
   acknowledged = 0;
   unknown = 0;
   /** @type {BranchWriter[]} */
@@ -131,7 +131,7 @@ class BranchWriter {
   #count = 0;
 
   /**
-   * @param {BrokenPushes} drill
+   * @param {BrokenPushesDrill} drill
    * @param {Person} person
    * @param {{ id: number, path: string }} project
    * @param {number} n

@@ -43,7 +43,7 @@ export const prepare = () => ({ env: WITHOUT_RATES });
  * @param {DrillClient} client
  */
 export async function run(client) {
-  const drill = new ParallelClients(client);
+  const drill = new ParallelGitClientsDrill(client);
   try {
     await drill.prepare();
     await drill.useAtOnce();
@@ -56,7 +56,7 @@ export async function run(client) {
   return { clones, pushes: pushes.length, killed, growthMib, wrong, examples };
 }
 
-class ParallelClients {
+class ParallelGitClientsDrill {
   wrong = 0;
   clones = 0;
   killed = 0;
@@ -198,7 +198,7 @@ class ParallelClients {
     const person = await client.person('removed');
     await client.join(this.project.id, [person], 30);
     await this.#commitRandomFile(REMOVED_PUSH_BYTES);
-    const gate = await startGate(Number(new URL(client.estate.baseUrl).port), REMOVED_PUSH_BYTES / 2);
+    const gate = await startProxyPausingAfterBytes(Number(new URL(client.estate.baseUrl).port), REMOVED_PUSH_BYTES / 2);
     const url = repositoryUrlWithToken(gate.url, this.project.path, person);
     const pushed = git(this.work, ['push', '--quiet', url, 'HEAD:refs/heads/removed'], { withinMs: WITHIN_MS });
     const early = await Promise.race([gate.reached, pushed]);
@@ -262,7 +262,7 @@ function listTemporaryFiles(repository) {
  * @param {number} port
  * @param {number} bytes
  */
-async function startGate(port, bytes) {
+async function startProxyPausingAfterBytes(port, bytes) {
   let isOpen = false;
   /** @type {(() => void)[]} */
   const waiting = [];

@@ -41,7 +41,7 @@ export async function buildPreviousRelease() {
   try {
     const started = Date.now();
     await runGit(['worktree', 'add', '--detach', root, commit]);
-    linkPackages(join(ROOT, 'node_modules'), join(root, 'node_modules'));
+    linkInstalledPackages(join(ROOT, 'node_modules'), join(root, 'node_modules'));
     const checkedOut = Date.now();
     await run(process.execPath, ['tools/processes/build.mjs'], { cwd: root });
     const samePackages = readFileSync(join(root, 'package-lock.json')).equals(
@@ -65,12 +65,12 @@ function runGit(words) {
  * @param {string} from
  * @param {string} to
  */
-function linkPackages(from, to) {
+function linkInstalledPackages(from, to) {
   mkdirSync(to);
   for (const name of readdirSync(from).filter((one) => !/^\.(?!bin$)/.test(one))) {
     const source = join(from, name);
     if (lstatSync(source).isSymbolicLink()) symlinkSync(readlinkSync(source), join(to, name));
-    else if (name.startsWith('@')) linkPackages(source, join(to, name));
+    else if (name.startsWith('@')) linkInstalledPackages(source, join(to, name));
     else symlinkSync(source, join(to, name));
   }
 }

@@ -41,8 +41,8 @@ export class DisplayedMessagesService {
     const narrow = (list: ListQuery<unknown>): void => {
       const at = list.bind(now);
       list.where(`row.starts_at <= ${at} and row.ends_at > ${at}`);
-      list.where(matchesPathSql(where.path ?? '', list));
-      list.where(matchesLevelSql(level, list));
+      list.where(isMessageForPathSql(where.path ?? '', list));
+      list.where(isMessageForAccessLevelSql(level, list));
     };
     return this.messages.list({ page, narrow });
   }
@@ -66,14 +66,14 @@ export class DisplayedMessagesService {
  * SQL condition: the message targets this path. Messages without a target path match every page. A missing leading `/`
  * is added; a blank path counts as none.
  */
-function matchesPathSql(path: string, list: ListQuery<unknown>): string {
+function isMessageForPathSql(path: string, list: ListQuery<unknown>): string {
   const everywhere = String.raw`(row.target_path is null or row.target_path !~ '\S')`;
   if (path.trim() === '') return everywhere;
   const asked = list.bind(path.startsWith('/') ? path : `/${path}`);
   return `(${everywhere} or lower(${asked}) like ${PATTERN})`;
 }
 
-function matchesLevelSql(level: number | null, list: ListQuery<unknown>): string {
+function isMessageForAccessLevelSql(level: number | null, list: ListQuery<unknown>): string {
   const all = `row.target_access_levels = '{}'`;
   return level === null ? all : `(${all} or ${list.bind(level)} = any(row.target_access_levels))`;
 }

@@ -38,12 +38,12 @@ export class FeatureFlagsClientsService {
 
   /** Returns the token of a project. The first call creates it. */
   show(projectId: number): Promise<{ readonly token: string }> {
-    return this.work.run((tx) => storeNewClientToken(tx, TOKEN, projectId));
+    return this.work.run((tx) => storeFeatureFlagsClientToken(tx, TOKEN, projectId));
   }
 
   /** Replaces the token. The previous token becomes invalid. */
   reset(projectId: number): Promise<{ readonly token: string }> {
-    return this.work.run((tx) => storeNewClientToken(tx, RESET, projectId));
+    return this.work.run((tx) => storeFeatureFlagsClientToken(tx, RESET, projectId));
   }
 
   /**
@@ -59,7 +59,11 @@ export class FeatureFlagsClientsService {
   }
 }
 
-async function storeNewClientToken(tx: Tx, sql: string, projectId: number): Promise<{ readonly token: string }> {
+async function storeFeatureFlagsClientToken(
+  tx: Tx,
+  sql: string,
+  projectId: number,
+): Promise<{ readonly token: string }> {
   const [client] = await tx.query<{ token: string }>(sql, [projectId, createFeatureFlagsClientToken()]);
   return client!;
 }

@@ -8,7 +8,7 @@ export interface UserListView {
   readonly project: Pick<ProjectScope, 'fullPath'>;
 }
 
-const userListPath = ({ list, project }: UserListView): string =>
+const featureFlagUserListWebPath = ({ list, project }: UserListView): string =>
   `/${project.fullPath}/-/feature_flags_user_lists/${list.iid}`;
 
 /** Source: requirements 3 §2 Feature flag user list; reference packages-and-admin 9.1. */
@@ -20,6 +20,6 @@ export const userListPresenter = presenter<UserListView>('FeatureFlagUserList').
   user_xids: [text, ({ list }) => list.userXids, { about: 'Comma-separated external user ids.' }],
   created_at: [instant, ({ list }) => list.createdAt],
   updated_at: [instant, ({ list }) => list.updatedAt],
-  path: [text, userListPath],
-  edit_path: [text, (shown) => `${userListPath(shown)}/edit`],
+  path: [text, featureFlagUserListWebPath],
+  edit_path: [text, (shown) => `${featureFlagUserListWebPath(shown)}/edit`],
 });

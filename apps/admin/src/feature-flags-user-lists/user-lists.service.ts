@@ -94,24 +94,24 @@ export class FeatureFlagsUserListsService {
   create(projectId: number, input: Required<UserListInput>, actorId: number): Promise<UserList> {
     return this.lists.create(
       UserList.create(input, this.clock.now()),
-      createWriteContext(projectId, actorId),
+      createFlagUserListWriteContext(projectId, actorId),
       (_, tx) => checkFeatureFlagUserXidsSize(tx, projectId),
     );
   }
 
   update(projectId: number, iid: number, input: UserListInput, actorId: number): Promise<UserList> {
     const change = (list: UserList) => list.change(input, this.clock.now());
-    return this.lists.change({ iid }, change, createWriteContext(projectId, actorId), (_, tx) =>
+    return this.lists.change({ iid }, change, createFlagUserListWriteContext(projectId, actorId), (_, tx) =>
       checkFeatureFlagUserXidsSize(tx, projectId),
     );
   }
 
   /** Errors: Conflict while a strategy uses the list. */
   async remove(projectId: number, iid: number, actorId: number): Promise<void> {
-    await this.lists.remove({ iid }, createWriteContext(projectId, actorId));
+    await this.lists.remove({ iid }, createFlagUserListWriteContext(projectId, actorId));
   }
 }
 
-function createWriteContext(projectId: number, actorId: number): WriteContext {
+function createFlagUserListWriteContext(projectId: number, actorId: number): WriteContext {
   return { within: projectId, actorId, before: (tx) => incrementFeatureFlagsRevision(tx, projectId) };
 }

@@ -19,13 +19,13 @@ class ChangedEnvironmentScope implements ExactInput<ScopeInput, ChangedEnvironme
   @Flag({ optional: true, about: 'Deletes the scope.' }) _destroy?: boolean;
 }
 
-class NewStrategy implements ExactInput<StrategyInput, NewStrategy> {
+class NewFlagStrategy implements ExactInput<StrategyInput, NewFlagStrategy> {
   @Text() name: string;
   @AnyValue({ optional: true, about: 'A hash, or a hash as JSON text.' }) parameters?: unknown;
   @Int({ optional: true, nullable: true }) user_list_id?: number | null;
   @ListOfHashes(() => NewEnvironmentScope, { optional: true, max: MOST }) scopes?: readonly NewEnvironmentScope[];
 }
-class ChangedStrategy implements ExactInput<StrategyInput, ChangedStrategy> {
+class ChangedFlagStrategy implements ExactInput<StrategyInput, ChangedFlagStrategy> {
   @Int({ optional: true, about: 'Id of an existing strategy. Without it, a strategy is created.' }) id?: number;
   @Text({ optional: true }) name?: string;
   @AnyValue({ optional: true, about: 'A hash, or a hash as JSON text.' }) parameters?: unknown;
@@ -41,7 +41,7 @@ export class CreateFeatureFlag implements ExactInput<FeatureFlagInput, CreateFea
   @Text({ optional: true, about: VERSION }) version?: string;
   @Text({ optional: true, nullable: true }) description?: string | null;
   @Flag({ optional: true, about: 'Default: true.' }) active?: boolean;
-  @ListOfHashes(() => NewStrategy, { optional: true, max: MOST }) strategies?: readonly NewStrategy[];
+  @ListOfHashes(() => NewFlagStrategy, { optional: true, max: MOST }) strategies?: readonly NewFlagStrategy[];
 }
 
 export class IdentifyFeatureFlag {
@@ -55,5 +55,5 @@ export class UpdateFeatureFlag
   @Text({ optional: true, about: 'The new name.' }) name?: string;
   @Text({ optional: true, nullable: true }) description?: string | null;
   @Flag({ optional: true }) active?: boolean;
-  @ListOfHashes(() => ChangedStrategy, { optional: true, max: MOST }) strategies?: readonly ChangedStrategy[];
+  @ListOfHashes(() => ChangedFlagStrategy, { optional: true, max: MOST }) strategies?: readonly ChangedFlagStrategy[];
 }

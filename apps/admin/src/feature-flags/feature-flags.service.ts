@@ -90,9 +90,9 @@ export class FeatureFlagsService {
   async create(projectId: number, input: FeatureFlagInput, actorId: number): Promise<FeatureFlagView> {
     const { strategies = [], ...fields } = input;
     const made = FeatureFlag.create(fields, this.clock.now());
-    const flag = await this.flags.create(made, createWriteContext(projectId, actorId), async (row, tx) => {
+    const flag = await this.flags.create(made, createFeatureFlagWriteContext(projectId, actorId), async (row, tx) => {
       await changeStrategies(tx, row, strategies);
-      await checkProjectLimits(tx, projectId, {
+      await checkProjectFeatureFlagLimits(tx, projectId, {
         flags: await planLimitOfProject(tx, projectId, 'project_feature_flags'),
       });
       await checkFeatureFlagUserXidsSize(tx, projectId);
@@ -109,18 +109,24 @@ export class FeatureFlagsService {
     const change = async (flag: FeatureFlag, tx: Tx): Promise<void> => {
       flag.change(fields, this.clock.now());
       await changeStrategies(tx, flag, strategies);
-      await checkProjectLimits(tx, projectId);
+      await checkProjectFeatureFlagLimits(tx, projectId);
       await checkFeatureFlagUserXidsSize(tx, projectId);
     };
-    return this.loadFlagView(await this.flags.change({ name }, change, createWriteContext(projectId, actorId)));
+    return this.loadFlagView(
+      await this.flags.change({ name }, change, createFeatureFlagWriteContext(projectId, actorId)),
+    );
   }
 
   /** Deletes the flag and returns its last state. */
   async remove(projectId: number, name: string, actorId: number): Promise<FeatureFlagView> {
     let strategies: readonly StrategyRow[] = [];
-    const flag = await this.flags.remove({ name }, createWriteContext(projectId, actorId), async (row, tx) => {
-      strategies = (await findStrategies(tx, [row.id])).get(row.id)!;
-    });
+    const flag = await this.flags.remove(
+      { name },
+      createFeatureFlagWriteContext(projectId, actorId),
+      async (row, tx) => {
+        strategies = (await findStrategies(tx, [row.id])).get(row.id)!;
+      },
+    );
     return { flag, strategies };
   }
 
@@ -129,7 +135,7 @@ export class FeatureFlagsService {
   }
 }
 
-function createWriteContext(projectId: number, actorId: number): WriteContext {
+function createFeatureFlagWriteContext(projectId: number, actorId: number): WriteContext {
   return { within: projectId, actorId, before: (tx) => incrementFeatureFlagsRevision(tx, projectId) };
 }
 
@@ -137,7 +143,7 @@ function createWriteContext(projectId: number, actorId: number): WriteContext {
  * Checks the limits of a project. Concurrent changes of a project are serialized by `incrementFeatureFlagsRevision`. `flags` is
  * given only when a flag is added, so that a project above a lowered limit can still be changed.
  */
-async function checkProjectLimits(
+async function checkProjectFeatureFlagLimits(
   tx: Tx,
   projectId: number,
   extraLimits: { readonly flags?: number } = {},

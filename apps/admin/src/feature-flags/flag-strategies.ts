@@ -59,9 +59,11 @@ export async function changeStrategies(
     if (!changed.includes(one)) changed.push(one);
   }
   for (const id of gone) held.delete(id);
-  checkStrategies([...new Set([...held.values(), ...changed])].filter(({ strategy }) => !gone.includes(strategy.id)));
+  checkFlagStrategies(
+    [...new Set([...held.values(), ...changed])].filter(({ strategy }) => !gone.includes(strategy.id)),
+  );
   if (gone.length > 0) await tx.manager.delete(FeatureFlagStrategy, gone);
-  await writeStrategies(
+  await writeFlagStrategies(
     tx,
     changed.filter(({ strategy }) => !gone.includes(strategy.id)),
   );
@@ -100,17 +102,17 @@ async function applyStrategyInput(
   if (typeof listId === 'number' && (await tx.prepared(LIST, [listId, projectId])).length === 0) {
     throw new NotFound('Not Found', { verbatim: true });
   }
-  const parameters = input.parameters === undefined ? undefined : parseHashOrNull(input.parameters);
+  const parameters = input.parameters === undefined ? undefined : parseObjectOrJsonObject(input.parameters);
   if (parameters === null) state.isReadable = false;
   state.strategy.change({
     ...(input.name === undefined ? {} : { name: input.name }),
     ...(parameters ? { parameters } : {}),
     ...(listId === undefined ? {} : { userListId: listId }),
   });
-  for (const scope of input.scopes ?? []) applyScopeInput(state, scope);
+  for (const scope of input.scopes ?? []) applyEnvironmentScopeInput(state, scope);
 }
 
-function applyScopeInput(state: StrategyState, input: ScopeInput): void {
+function applyEnvironmentScopeInput(state: StrategyState, input: ScopeInput): void {
   const known = input.id === undefined ? undefined : state.scopes.find((scope) => scope.id === input.id);
   if (input.id !== undefined && !known) throw new NotFound();
   if (input._destroy === true) {
@@ -123,10 +125,10 @@ function applyScopeInput(state: StrategyState, input: ScopeInput): void {
 }
 
 /** Returns null for a value that is not a hash. */
-function parseHashOrNull(value: unknown): Record<string, unknown> | null {
+function parseObjectOrJsonObject(value: unknown): Record<string, unknown> | null {
   if (typeof value === 'string') {
     try {
-      return parseHashOrNull(JSON.parse(value) as unknown as object);
+      return parseObjectOrJsonObject(JSON.parse(value) as unknown as object);
     } catch {
       return null;
     }
@@ -134,7 +136,7 @@ function parseHashOrNull(value: unknown): Record<string, unknown> | null {
   return typeof value === 'object' && value !== null && !Array.isArray(value) ? { ...value } : null;
 }
 
-function checkStrategies(strategies: readonly StrategyState[]): void {
+function checkFlagStrategies(strategies: readonly StrategyState[]): void {
   const problems = strategies.flatMap(({ strategy: { name, parameters, userListId }, scopes, isReadable }) => [
     ...findFlagStrategyProblems({ name, parameters: isReadable ? parameters : null, hasList: userListId !== null }),
     ...findEnvironmentScopeProblems(scopes.map((scope) => scope.environmentScope)),
@@ -144,7 +146,7 @@ function checkStrategies(strategies: readonly StrategyState[]): void {
   if (all.length > 0) throw new InvalidWithSentences(all);
 }
 
-async function writeStrategies(tx: Tx, changed: readonly StrategyState[]): Promise<void> {
+async function writeFlagStrategies(tx: Tx, changed: readonly StrategyState[]): Promise<void> {
   const { manager } = tx;
   const made = changed.filter(({ strategy }) => strategy.id === undefined).map(({ strategy }) => strategy);
   if (made.length > 0) await manager.insert(FeatureFlagStrategy, made as object[]);

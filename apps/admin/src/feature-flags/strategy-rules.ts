@@ -9,7 +9,7 @@ export const USER_LIST_STRATEGY: StrategyName = 'gitlabUserList';
 
 type ParameterRule = (value: unknown) => string | null;
 
-const findGroupIdProblem: ParameterRule = (value) =>
+const findRolloutGroupIdProblem: ParameterRule = (value) =>
   typeof value === 'string' && /^[a-z]{1,32}$/.test(value) ? null : 'groupId parameter is invalid';
 const createPercentageRule =
   (parameterName: string): ParameterRule =>
@@ -20,17 +20,17 @@ const createPercentageRule =
 const STICKINESS = ['default', 'userId', 'sessionId', 'random'];
 const findStickinessProblem: ParameterRule = (value) =>
   STICKINESS.includes(value as string) ? null : 'stickiness parameter must be default, userId, sessionId, or random';
-const findUserIdsProblem: ParameterRule = (value) =>
+const findUserIdsParameterProblem: ParameterRule = (value) =>
   typeof value === 'string' && areUserXids(value) ? null : `userIds ${USER_XIDS_RULE}`;
 
 /** Allowed parameters by strategy, each with its rule. */
 const PARAMETERS: Readonly<Record<StrategyName, Readonly<Record<string, ParameterRule>>>> = {
   default: {},
   gitlabUserList: {},
-  userWithId: { userIds: findUserIdsProblem },
-  gradualRolloutUserId: { groupId: findGroupIdProblem, percentage: createPercentageRule('percentage') },
+  userWithId: { userIds: findUserIdsParameterProblem },
+  gradualRolloutUserId: { groupId: findRolloutGroupIdProblem, percentage: createPercentageRule('percentage') },
   flexibleRollout: {
-    groupId: findGroupIdProblem,
+    groupId: findRolloutGroupIdProblem,
     rollout: createPercentageRule('rollout'),
     stickiness: findStickinessProblem,
   },
@@ -50,10 +50,10 @@ export function findFlagStrategyProblems(strategy: {
   if (!isStrategyName(name)) return ['strategy name is invalid'];
   const needsList = name === USER_LIST_STRATEGY;
   const listProblem = needsList === hasList ? [] : [`user list ${needsList ? "can't be blank" : 'must be blank'}`];
-  return [...problemsOfParameters(PARAMETERS[name], parameters), ...listProblem];
+  return [...findStrategyParameterProblems(PARAMETERS[name], parameters), ...listProblem];
 }
 
-function problemsOfParameters(
+function findStrategyParameterProblems(
   rules: Readonly<Record<string, ParameterRule>>,
   parameters: Readonly<Record<string, unknown>> | null,
 ): string[] {

@@ -59,14 +59,14 @@ export class FeatureActors {
     const isGroup = (place: NamedActor | undefined): NamedActor | undefined =>
       place?.kind === 'group' ? place : undefined;
     return [
-      ...user.map((name) => requireActorKey(name, 'User', people.get(name.toLowerCase()))),
-      ...group.map((name) => requireActorKey(name, 'Group', isGroup(places.get(name.toLowerCase())))),
+      ...user.map((name) => requireFeatureGateActorKey(name, 'User', people.get(name.toLowerCase()))),
+      ...group.map((name) => requireFeatureGateActorKey(name, 'Group', isGroup(places.get(name.toLowerCase())))),
       ...namespace.map((name) => {
         const place = places.get(name.toLowerCase());
-        return requireActorKey(name, place?.kind === 'user' ? 'Namespaces::UserNamespace' : 'Group', place);
+        return requireFeatureGateActorKey(name, place?.kind === 'user' ? 'Namespaces::UserNamespace' : 'Group', place);
       }),
       ...[...project, ...repositories].map((name) =>
-        requireActorKey(name, 'Project', projects.get(name.toLowerCase())),
+        requireFeatureGateActorKey(name, 'Project', projects.get(name.toLowerCase())),
       ),
     ];
   }
@@ -81,7 +81,7 @@ export class FeatureActors {
   }
 }
 
-function requireActorKey(name: string, kind: ActorKind, found: { readonly id: number } | undefined): string {
+function requireFeatureGateActorKey(name: string, kind: ActorKind, found: { readonly id: number } | undefined): string {
   if (!found) throw new Refused(`${name} is not found!`);
   return featureGateActorKey(kind, found.id);
 }

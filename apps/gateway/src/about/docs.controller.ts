@@ -70,13 +70,13 @@ export class DocsController {
   @Get('-/docs')
   @Header('X-Frame-Options', 'DENY')
   async api(@Res() reply: FastifyReply): Promise<void> {
-    sendPage(reply, POLICY, await this.loadFileOnce('api', async () => Buffer.from(String(await apiDocs))));
+    sendApiDocsPage(reply, POLICY, await this.loadFileOnce('api', async () => Buffer.from(String(await apiDocs))));
   }
 
   @Get('-/docs/events')
   @Header('X-Frame-Options', 'DENY')
   async eventPage(@Res() reply: FastifyReply): Promise<void> {
-    sendPage(reply, PLAIN_POLICY, await this.loadFileOnce('events', renderEventDocsPage));
+    sendApiDocsPage(reply, PLAIN_POLICY, await this.loadFileOnce('events', renderEventDocsPage));
   }
 
   @Get('-/docs/assets/:file')
@@ -107,7 +107,7 @@ export class DocsController {
   }
 }
 
-function sendPage(reply: FastifyReply, contentSecurityPolicy: string, content: Buffer): void {
+function sendApiDocsPage(reply: FastifyReply, contentSecurityPolicy: string, content: Buffer): void {
   void reply
     .header('content-type', HTML)
     .header('content-security-policy', contentSecurityPolicy)

@@ -45,14 +45,14 @@ export function eventDocs({ info, components }: AsyncApiDocument, stylePath: str
           ${services.map(
             (service) =>
               html`<h2 id="${service}">${service}</h2>
-                ${events.filter(([subject]) => subject.startsWith(`${service}.`)).map(([subject, message]) => renderEvent(subject, message))}`,
+                ${events.filter(([subject]) => subject.startsWith(`${service}.`)).map(([subject, message]) => renderEventTypeDocs(subject, message))}`,
           )}
         </main>
       </body>
     </html>`;
 }
 
-function renderEvent(subject: string, { name, summary, payload, examples }: AsyncApiMessage): Html {
+function renderEventTypeDocs(subject: string, { name, summary, payload, examples }: AsyncApiMessage): Html {
   const { properties = {}, required = [] } = payload.allOf[1].properties.data;
   return html`<details id="${subject}">
     <summary><code>${subject}</code> ${summary}</summary>

@@ -70,7 +70,7 @@ export class Authenticator {
   /** Joins a running check if its answer will be recent enough, or starts another. */
   private joinOrStartCheck(digest: string, request: CallerRequest): Promise<Caller | Refusal> {
     const kind = request.isRotating ? this.rotating : this.checks;
-    const pending = kind.get(pendingCheckKey(digest, request));
+    const pending = kind.get(pendingTokenCheckKey(digest, request));
     if (pending === undefined || !this.mayJoin(pending)) return this.startCheck(digest, request, kind);
     this.tally.countJoin();
     const isAbandoned = (outcome: Caller | Refusal): boolean =>
@@ -93,11 +93,11 @@ export class Authenticator {
     pendingChecks: Map<string, PendingCheck>,
   ): Promise<Caller | Refusal> {
     const outcome = this.checkWithGuessLimit(digest, request).finally(() => {
-      if (pendingChecks.get(pendingCheckKey(digest, request))?.outcome === outcome)
-        pendingChecks.delete(pendingCheckKey(digest, request));
+      if (pendingChecks.get(pendingTokenCheckKey(digest, request))?.outcome === outcome)
+        pendingChecks.delete(pendingTokenCheckKey(digest, request));
     });
     const { invalidations } = this.sources.floor;
-    pendingChecks.set(pendingCheckKey(digest, request), {
+    pendingChecks.set(pendingTokenCheckKey(digest, request), {
       invalidations,
       startedAt: Date.now(),
       deadline: request.deadline,
@@ -123,7 +123,7 @@ export class Authenticator {
       if (isRefusal(answer)) return answer;
       if (!this.sources.floor.observe(answer, Date.now())) this.sources.leases.clear();
       if (answer.outcome === 'unknown') return this.failures.countUnknownCredential(request.address);
-      if (answer.outcome !== 'valid') return refusalOf(answer);
+      if (answer.outcome !== 'valid') return toTokenRefusal(answer);
       const { holder, version, epoch } = answer;
       if (Date.now() - askedAt <= STALE_MS) return { holder, mark: { version, epoch } };
       this.tally.countStale();
@@ -155,7 +155,7 @@ export class Authenticator {
     this.sources.leases.dropLease(digest);
     // Identity revoked the token's family: that was a write, so leases from before it do not count.
     if (isRotating && answer.outcome === 'revoked') floor.raise(answer.version);
-    return answer.outcome === 'unknown' ? this.failures.countUnknownCredential(address) : refusalOf(answer);
+    return answer.outcome === 'unknown' ? this.failures.countUnknownCredential(address) : toTokenRefusal(answer);
   }
 
   /** A revoked token is never leased. */
@@ -203,18 +203,18 @@ export class Authenticator {
       this.tally.countQuestion();
       return await this.sources.identity.resolveToken(question, deadline);
     } catch (error) {
-      this.tally.upstreamError('identity', tokenCheckErrorKind(error));
+      this.tally.upstreamError('identity', describeTokenCheckError(error));
       return REFUSALS.identityAway;
     }
   }
 }
 
 /** Checks of rotations with different idempotency keys are not shared. */
-function pendingCheckKey(digest: string, { key }: CallerRequest): string {
+function pendingTokenCheckKey(digest: string, { key }: CallerRequest): string {
   return digest + key;
 }
 
-function refusalOf(answer: ResolveTokenAnswer): Refusal {
+function toTokenRefusal(answer: ResolveTokenAnswer): Refusal {
   switch (answer.outcome) {
     case 'expired':
     case 'revoked':
@@ -228,7 +228,7 @@ function refusalOf(answer: ResolveTokenAnswer): Refusal {
 }
 
 /** Returns the code or the name of the underlying error, never its message. */
-function tokenCheckErrorKind(error: unknown): string {
+function describeTokenCheckError(error: unknown): string {
   const { code, name } = ((error as Error).cause ?? error) as NodeJS.ErrnoException;
   return `token check ${code ?? name}`;
 }

@@ -136,7 +136,7 @@ export function presentedCredential(
     parameters.accessToken;
   const known = token && tokens ? tokens.readToken(token) : null;
   if (known) return known;
-  if (token) return createCredential(isJobTokenAsBearer(head, parameters, token) ? 'job' : 'token', token);
+  if (token) return createCredential(isJobTokenSentAsBearer(head, parameters, token) ? 'job' : 'token', token);
   const basic = isClientRoute ? credentialsAfterScheme(head.authorization, 'basic') : '';
   if (basic) return parseBasicCredential(basic);
   const job = head.jobToken.trim() || parameters.jobToken;
@@ -148,7 +148,7 @@ function createCredential(kind: Credential['kind'], secret: string): Credential 
 }
 
 /** Package managers send the token of a job like any other token (`_authToken` of npm). */
-function isJobTokenAsBearer(head: RequestHead, parameters: CallerParameters, token: string): boolean {
+function isJobTokenSentAsBearer(head: RequestHead, parameters: CallerParameters, token: string): boolean {
   const isPrivate = head.privateToken.trim() === token || parameters.privateToken === token;
   return token.startsWith(JOB_PREFIX) && !isPrivate;
 }

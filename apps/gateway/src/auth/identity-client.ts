@@ -101,7 +101,7 @@ export class IdentityClient {
       } catch (error) {
         // An idle connection that identity closed says nothing about its health, and these requests may be repeated.
         if (attempt === ATTEMPTS || signal.aborted || error instanceof Unavailable) {
-          throw error instanceof Unavailable ? error : identityUnavailable(error);
+          throw error instanceof Unavailable ? error : createIdentityUnavailableError(error);
         }
       }
     }
@@ -111,11 +111,11 @@ export class IdentityClient {
     const { statusCode, body: answer } = await this.connection.request(question);
     if (statusCode === 200) return (await answer.json()) as A;
     await answer.dump();
-    throw identityUnavailable(new Error(`identity answered ${statusCode}`));
+    throw createIdentityUnavailableError(new Error(`identity answered ${statusCode}`));
   }
 }
 
-function identityUnavailable(cause: unknown): Unavailable {
+function createIdentityUnavailableError(cause: unknown): Unavailable {
   const unavailable = new Unavailable('identity away');
   unavailable.cause = cause;
   return unavailable;

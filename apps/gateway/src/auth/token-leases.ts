@@ -33,7 +33,7 @@ export class TokenLeases {
     if (this.leases.size >= this.capacity) this.dropLease(this.leases.keys().next().value as string);
     this.leases.set(digest, lease);
     if (lease.holder.token_id !== null) this.byToken.set(lease.holder.token_id, digest);
-    for (const id of involvedUserIds(lease.holder)) {
+    for (const id of userIdsBehindToken(lease.holder)) {
       const digests = this.byUser.get(id);
       if (digests) digests.add(digest);
       else this.byUser.set(id, new Set([digest]));
@@ -45,7 +45,7 @@ export class TokenLeases {
     if (!lease) return;
     this.leases.delete(digest);
     if (lease.holder.token_id !== null) this.byToken.delete(lease.holder.token_id);
-    for (const id of involvedUserIds(lease.holder)) {
+    for (const id of userIdsBehindToken(lease.holder)) {
       const digests = this.byUser.get(id);
       digests?.delete(digest);
       if (digests?.size === 0) this.byUser.delete(id);
@@ -68,7 +68,7 @@ export class TokenLeases {
   }
 }
 
-function involvedUserIds(holder: TokenHolder): readonly number[] {
+function userIdsBehindToken(holder: TokenHolder): readonly number[] {
   const giver = holder.given_by_id ?? holder.impersonator_id;
   return giver === null ? [holder.user_id] : [holder.user_id, giver];
 }

@@ -15,12 +15,12 @@ export class AccessLog {
   beginEntry(exchange: Exchange): (status: number) => void {
     // When the answer ends, the span of the request is no longer active.
     const traceId = activeTraceId();
-    return (status) => this.logger.info({ ...logFields(exchange), traceId, status }, 'request');
+    return (status) => this.logger.info({ ...accessLogFields(exchange), traceId, status }, 'request');
   }
 }
 
 /** Facts that the request has, depending on how far it came. */
-function logFields(exchange: Exchange): object {
+function accessLogFields(exchange: Exchange): object {
   const { requestId, method, address, elapsedMs, refused } = exchange;
   const { target, route, caller }: Partial<Pick<Exchange, 'target' | 'route' | 'caller'>> = exchange;
   const holder = caller?.holder;

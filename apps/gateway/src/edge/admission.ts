@@ -54,7 +54,7 @@ export class Admission {
     const sudoUser = sudo || head.sudo;
     if (caller instanceof Promise || this.rates.isEnabled || sudoUser !== '')
       return this.admitAuthenticated(exchange, credential, caller, sudoUser);
-    return checkScopeAndShapeRefusal(caller, route);
+    return checkScopeAndFormatRefusal(caller, route);
   }
 
   /**
@@ -68,7 +68,9 @@ export class Admission {
     const sudoUser = sudo || exchange.head.sudo;
     const now = sudoUser === '' ? known : await this.applySudo(exchange, credential, known, sudoUser, deadline);
     if (isRefusal(now)) return now;
-    return comparableClaims(now) === comparableClaims(exchange.caller) ? null : REFUSALS.rightsChanged;
+    return serializeClaimsForComparison(now) === serializeClaimsForComparison(exchange.caller)
+      ? null
+      : REFUSALS.rightsChanged;
   }
 
   private async admitAuthenticated(
@@ -79,15 +81,15 @@ export class Admission {
   ): Promise<AdmissionResult> {
     const { route, address, deadline } = exchange;
     const caller = await authentication;
-    if (isRefusal(caller)) return checkScopeAndShapeRefusal(caller, route);
+    if (isRefusal(caller)) return checkScopeAndFormatRefusal(caller, route);
     if (this.rates.isEnabled) {
       // The number of bots is unlimited, so their requests count against the user who created them.
       const spender = caller.holder?.maker_id ?? caller.holder?.user_id ?? null;
       const headers = await this.rates.count(spender, address, route.rate);
-      if (isRefusal(headers)) return checkScopeAndShapeRefusal(headers, route);
+      if (isRefusal(headers)) return checkScopeAndFormatRefusal(headers, route);
       exchange.rateHeaders = headers;
     }
-    return checkScopeAndShapeRefusal(
+    return checkScopeAndFormatRefusal(
       sudoUser === '' ? caller : await this.applySudo(exchange, credential, caller, sudoUser, deadline),
       route,
     );
@@ -124,7 +126,7 @@ function toCallerRequest({ route, address, head, onGone }: Exchange, deadline: n
 }
 
 /** All claims that a service decides by. A changed user name is no changed permission. */
-function comparableClaims({ holder, actingFor, isReplayOnly }: Caller): string {
+function serializeClaimsForComparison({ holder, actingFor, isReplayOnly }: Caller): string {
   if (holder === null) return '';
   const { user_id, token_id, job, admin, external, bot, scopes, impersonator_id } = holder;
   return JSON.stringify([
@@ -145,7 +147,7 @@ function comparableClaims({ holder, actingFor, isReplayOnly }: Caller): string {
  * Checks the scope for the gateway's own routes; for other routes, adds the Basic challenge to a 401. Refusals get the form
  * that the client reads.
  */
-function checkScopeAndShapeRefusal(
+function checkScopeAndFormatRefusal(
   outcome: AdmissionResult,
   { service, scopes, basic, client }: Route,
 ): AdmissionResult {

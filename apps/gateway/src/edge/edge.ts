@@ -173,7 +173,7 @@ export class Edge {
     const recheck = (): Promise<Refusal | null> => this.admission.recheck(exchange, credential, sudo);
     const admitted = await this.admission.admit(exchange, credential, sudo);
     const isSearched = !isRefusal(admitted) && isReadRequest(exchange) && sudo === '' && head.sudo === '';
-    this.answerOrForward(exchange, (isSearched && refusalOfSudoInReadBody(head, body)) || admitted, body, recheck, own);
+    this.answerOrForward(exchange, (isSearched && refusalOfSudoInGetBody(head, body)) || admitted, body, recheck, own);
   }
 
   private answerOrForward(
@@ -275,7 +275,7 @@ function isReadRequest({ method }: Exchange): boolean {
 }
 
 /** The refusal if `sudo` in the body of a GET or HEAD cannot be read. */
-function refusalOfSudoInReadBody({ isEncoded }: RequestHead, body: Buffer): Refusal | null {
+function refusalOfSudoInGetBody({ isEncoded }: RequestHead, body: Buffer): Refusal | null {
   if (isEncoded && body.length > 0) return REFUSALS.unreadBody;
   return mayBodyContainSudo(body) ? REFUSALS.unreadSudo : null;
 }

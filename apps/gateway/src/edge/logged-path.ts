@@ -26,13 +26,13 @@ export function redactPathForLog(path: string, template: string | undefined): st
     if (name === '') continue;
     // A token may contain a slash.
     if (before.slice(-3).join('/') === '-/user/token') return [...parts.slice(0, at), SECRET].join('');
-    if (isSecretSegment(name, before)) parts[at] = SECRET;
+    if (isSecretPathSegment(name, before)) parts[at] = SECRET;
     before.push(name);
   }
   return parts.join('');
 }
 
-function isSecretSegment(segment: string, precedingSegments: readonly string[]): boolean {
+function isSecretPathSegment(segment: string, precedingSegments: readonly string[]): boolean {
   const parent = precedingSegments.at(-1);
   if (parent === 'uploads') return UPLOAD_SECRET.test(segment);
   return parent === 'sent_notifications' && (precedingSegments.at(-2) === '-' || UNSUBSCRIBE_KEY.test(segment));

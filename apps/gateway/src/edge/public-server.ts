@@ -91,7 +91,7 @@ export class PublicServer {
   private answerParserError(error: NodeJS.ErrnoException, socket: Socket): void {
     const answer = this.answers.get(socket);
     if (answer?.headersSent && !answer.writableFinished) socket.resetAndDestroy();
-    else writeParserRefusal(error, socket);
+    else answerHttpParserError(error, socket);
   }
 
   /** Delays a pipelined request until those before it are answered. A client that sends too many is disconnected. */
@@ -128,7 +128,7 @@ export class PublicServer {
   }
 }
 
-function writeParserRefusal(error: NodeJS.ErrnoException, socket: Socket): void {
+function answerHttpParserError(error: NodeJS.ErrnoException, socket: Socket): void {
   if (error.code === 'ECONNRESET' || !socket.writable) {
     socket.destroy();
     return;

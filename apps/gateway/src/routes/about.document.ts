@@ -3,14 +3,14 @@ import type { OpenApiDocument } from './openapi-document';
 const jsonContent = (schema: Readonly<Record<string, unknown>>) => ({ 'application/json': { schema } });
 const text = { type: 'string' };
 /** An object schema whose properties are all required. */
-const objectSchema = (properties: Readonly<Record<string, unknown>>) => ({
+const allRequiredObjectSchema = (properties: Readonly<Record<string, unknown>>) => ({
   type: 'object',
   properties,
   required: Object.keys(properties),
 });
 const version = { version: text, revision: text };
 const kas = {
-  ...objectSchema({
+  ...allRequiredObjectSchema({
     enabled: { type: 'boolean' },
     externalUrl: { type: ['string', 'null'] },
     externalK8sProxyUrl: { type: ['string', 'null'] },
@@ -71,7 +71,7 @@ export const aboutDocument: OpenApiDocument = {
         summary: 'Names the version of the instance.',
         ...signedIn,
         responses: {
-          '200': { description: 'The version', content: jsonContent(objectSchema(version)) },
+          '200': { description: 'The version', content: jsonContent(allRequiredObjectSchema(version)) },
           ...SIGNED_IN_REFUSALS,
         },
       },
@@ -85,7 +85,7 @@ export const aboutDocument: OpenApiDocument = {
         responses: {
           '200': {
             description: 'The metadata',
-            content: jsonContent(objectSchema({ ...version, kas, enterprise: { type: 'boolean' } })),
+            content: jsonContent(allRequiredObjectSchema({ ...version, kas, enterprise: { type: 'boolean' } })),
           },
           ...SIGNED_IN_REFUSALS,
         },

@@ -19,7 +19,7 @@ export function mergeDocuments(documents: ServiceDocuments): OpenApiDocument {
   const components: Record<string, Record<string, unknown>> = {};
   const tags = new Map<string, { readonly name: string }>();
   for (const [service, document] of prependGatewayDocument(documents)) {
-    const renamed = newNamesOfClashes(document, components, service);
+    const renamed = newNamesOfClashingComponents(document, components, service);
     const own = renameReferences(document as JsonValue, renamed) as OpenApiDocument;
     for (const [path, item] of Object.entries(own.paths ?? {})) {
       const template = addServerPath(document, path);
@@ -68,7 +68,7 @@ function componentReference(kind: string, name: string): string {
 }
 
 /** Maps the references of components whose names are taken by other content to new names. */
-function newNamesOfClashes(
+function newNamesOfClashingComponents(
   document: OpenApiDocument,
   taken: Readonly<Record<string, Readonly<Record<string, unknown>>>>,
   service: string,

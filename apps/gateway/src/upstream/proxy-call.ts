@@ -30,7 +30,7 @@ export interface ProxyEvents {
 const READ_FOR_HEAD = 64 * 1024;
 
 /** The request was too old to be written to its connection. */
-class OutdatedCall extends Error {}
+class OutdatedRequestError extends Error {}
 
 /**
  * Streams one answer from the service to the client, with backpressure for slow clients. It uses undici's raw handler
@@ -92,7 +92,7 @@ export class ProxyCall implements Dispatcher.DispatchHandler, LocalCaller {
   onConnect(abort: (reason?: Error) => void): void {
     this.abort = abort;
     if (this.reason) abort(this.reason);
-    else if (this.events.isOutdated()) abort(new OutdatedCall());
+    else if (this.events.isOutdated()) abort(new OutdatedRequestError());
   }
 
   onHeaders(status: number, raw: (Buffer | string)[], resume: () => void, reasonPhrase = ''): boolean {
@@ -142,7 +142,7 @@ export class ProxyCall implements Dispatcher.DispatchHandler, LocalCaller {
   onError(error: NodeJS.ErrnoException): void {
     if (this.isDone) return;
     if (error instanceof BodyRefused) return this.bodyRefused(error);
-    if (error instanceof OutdatedCall) return this.events.outdated(this);
+    if (error instanceof OutdatedRequestError) return this.events.outdated(this);
     this.events.failed(error);
     if (this.head === null && this.events.retry(error, this)) return;
     this.isDone = true;

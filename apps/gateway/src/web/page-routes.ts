@@ -15,18 +15,20 @@ import { groupPage, projectGroupOrUserPage, projectsPage } from './pages/places'
  * pages 3.
  */
 export function findWebSitePage(request: WebSitePageRequest, segments: readonly string[]): Promise<WebSitePage> {
-  return routeToPage(request, segments).catch((error: unknown) => redirectIfProjectMoved(request, segments, error));
+  return renderPageForPath(request, segments).catch((error: unknown) =>
+    redirectIfProjectMoved(request, segments, error),
+  );
 }
 
 /** Errors: ApiRefused, ProjectMoved, Redirect. */
-async function routeToPage(request: WebSitePageRequest, segments: readonly string[]): Promise<WebSitePage> {
+async function renderPageForPath(request: WebSitePageRequest, segments: readonly string[]): Promise<WebSitePage> {
   const dash = segments.indexOf('-');
-  if (dash === 0) return personalPage(request, segments.slice(1));
+  if (dash === 0) return renderPersonalPage(request, segments.slice(1));
   if (dash > 0) {
     const isGroup = segments[0] === 'groups';
     const place = segments.slice(isGroup ? 1 : 0, dash).join('/');
     const tail = segments.slice(dash + 1);
-    return isGroup ? pageOfGroup(request, place, tail) : pageOfProject(request, place, tail);
+    return isGroup ? renderPageBelowGroup(request, place, tail) : renderPageBelowProject(request, place, tail);
   }
   if (segments.length === 0) return request.username ? todosPage(request) : projectsPage(request);
   if (segments.length === 2 && segments[0] === 'dashboard' && segments[1] === 'todos') return todosPage(request);
@@ -35,52 +37,56 @@ async function routeToPage(request: WebSitePageRequest, segments: readonly strin
     : projectGroupOrUserPage(request, segments.join('/'));
 }
 
-function personalPage(request: WebSitePageRequest, [name = '', number]: readonly string[]): Promise<WebSitePage> {
+function renderPersonalPage(request: WebSitePageRequest, [name = '', number]: readonly string[]): Promise<WebSitePage> {
   if (name === 'todos' && number === undefined) return todosPage(request);
   if (name === 'projects' && number === undefined) return projectsPage(request);
   if (name === 'profile' && number === 'notifications') return notificationSettingsPage(request, null);
   throw new ApiRefused(404, '404 Not Found');
 }
 
-function pageOfGroup(
+function renderPageBelowGroup(
   request: WebSitePageRequest,
-  place: string,
+  groupPath: string,
   [kind, number]: readonly string[],
 ): Promise<WebSitePage> {
-  if (kind === 'epics' && number !== undefined) return noteablePage(request, EPICS, place, number);
-  if (kind === 'notifications') return notificationSettingsPage(request, { kind: 'groups', path: place });
-  return groupPage(request, place);
+  if (kind === 'epics' && number !== undefined) return noteablePage(request, EPICS, groupPath, number);
+  if (kind === 'notifications') return notificationSettingsPage(request, { kind: 'groups', path: groupPath });
+  return groupPage(request, groupPath);
 }
 
 const NOTEABLES = { issues: ISSUES, merge_requests: MERGE_REQUESTS, snippets: SNIPPETS };
 
-function pageOfProject(request: WebSitePageRequest, place: string, tail: readonly string[]): Promise<WebSitePage> {
+function renderPageBelowProject(
+  request: WebSitePageRequest,
+  projectPath: string,
+  tail: readonly string[],
+): Promise<WebSitePage> {
   const [kind = '', number, part] = tail;
   switch (kind) {
     case 'issues':
     case 'merge_requests':
-      if (number === undefined) return issuesOrMergeRequestsPage(request, place, kind);
-      if (kind === 'merge_requests' && part === 'diffs') return mergeRequestDiffsPage(request, place, number);
-      return noteablePage(request, NOTEABLES[kind], place, number);
+      if (number === undefined) return issuesOrMergeRequestsPage(request, projectPath, kind);
+      if (kind === 'merge_requests' && part === 'diffs') return mergeRequestDiffsPage(request, projectPath, number);
+      return noteablePage(request, NOTEABLES[kind], projectPath, number);
     case 'snippets':
-      return noteablePage(request, SNIPPETS, place, number ?? '');
+      return noteablePage(request, SNIPPETS, projectPath, number ?? '');
     case 'tree':
-      return treePage(request, place, tail.slice(1));
+      return treePage(request, projectPath, tail.slice(1));
     case 'blob':
     case 'raw':
-      return blobPage(request, place, tail.slice(1));
+      return blobPage(request, projectPath, tail.slice(1));
     case 'commits':
-      return commitsPage(request, place, tail.slice(1));
+      return commitsPage(request, projectPath, tail.slice(1));
     case 'commit':
-      return commitPage(request, place, number ?? '');
+      return commitPage(request, projectPath, number ?? '');
     case 'packages':
-      return number === undefined ? packagesPage(request, place) : packagePage(request, place, number);
+      return number === undefined ? packagesPage(request, projectPath) : packagePage(request, projectPath, number);
     case 'import':
-      return importProgressPage(request, place);
+      return importProgressPage(request, projectPath);
     case 'notifications':
-      return notificationSettingsPage(request, { kind: 'projects', path: place });
+      return notificationSettingsPage(request, { kind: 'projects', path: projectPath });
     default:
-      return projectObjectPage(request, place, tail);
+      return projectObjectPage(request, projectPath, tail);
   }
 }
 

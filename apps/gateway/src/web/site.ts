@@ -88,7 +88,7 @@ export class WebSite {
   async answer(exchange: Exchange): Promise<void> {
     const { method, target } = exchange;
     if (target.path === STYLE_PATH && method !== 'POST') {
-      writePage(
+      writeWebSiteAnswer(
         exchange,
         200,
         ['Content-Type', 'text/css; charset=utf-8', 'Cache-Control', 'public, max-age=31536000, immutable'],
@@ -110,13 +110,13 @@ export class WebSite {
     const { page, location, cookie } = await this.answerPage(exchange, request, session);
     const headers = [...SECURITY_HEADERS, 'Cache-Control', 'no-store', ...(cookie ? ['Set-Cookie', cookie] : [])];
     if (location !== undefined) {
-      writePage(exchange, 303, [...headers, 'Location', location], '');
+      writeWebSiteAnswer(exchange, 303, [...headers, 'Location', location], '');
       return;
     }
     const shown = cookie === undefined ? request : { ...request, username: null };
     const banners = await request.api.find<readonly Banner[]>('/broadcast_messages/displayed').catch(() => null);
     const document = await renderWebSiteDocument(page!, shown, banners ?? []);
-    writePage(
+    writeWebSiteAnswer(
       exchange,
       page!.status ?? 200,
       [...headers, 'Content-Type', 'text/html; charset=utf-8'],
@@ -144,7 +144,7 @@ export class WebSite {
         return this.redirectAndExpireCookie(signInPath(request));
       if (form && !session) return { location: signInPath(request) };
       if (form && !this.sessions.isFormToken(session!, form.get('form_token') ?? ''))
-        return { page: refusedPage(403, 'This form is too old. Load the page again.') };
+        return { page: renderRefusalPage(403, 'This form is too old. Load the page again.') };
       if (path === SIGN_OUT && !form) return { location: '/' };
       if (path === SIGN_OUT) return await this.endSession(session!, browser, session!.id);
       if (path === SESSIONS) return await this.answerSessionsPage(request, session, browser);
@@ -153,7 +153,7 @@ export class WebSite {
       if (error instanceof Redirect) return { location: error.location };
       if (error instanceof ApiRefused) return this.resultOfRefusal(request, session, error);
       if (error instanceof Unavailable)
-        return { page: refusedPage(503, 'A part of the server is restarting. Try again.') };
+        return { page: renderRefusalPage(503, 'A part of the server is restarting. Try again.') };
       throw error;
     }
   }
@@ -169,11 +169,11 @@ export class WebSite {
     const ended = request.form?.get('session');
     if (ended) return this.endSession(session, browser, ended);
     const sessions = await this.sessions.list(session, browser);
-    return { page: sessions === null ? refusedPage(403, LACKS_SCOPE) : sessionsPage(request, sessions) };
+    return { page: sessions === null ? renderRefusalPage(403, LACKS_SCOPE) : sessionsPage(request, sessions) };
   }
 
   private async endSession(session: Session, browser: BrowserRequest, endedId: string): Promise<PageResult> {
-    if (!(await this.sessions.end(session, browser, endedId))) return { page: refusedPage(403, LACKS_SCOPE) };
+    if (!(await this.sessions.end(session, browser, endedId))) return { page: renderRefusalPage(403, LACKS_SCOPE) };
     return endedId === session.id ? this.redirectAndExpireCookie('/') : { location: SESSIONS };
   }
 
@@ -211,8 +211,8 @@ export class WebSite {
     if (session === null && [401, 403, 404].includes(status) && !request.form) return { location: signInPath(request) };
     // The token was revoked or expired, or its user is blocked.
     if (status === 401) return this.redirectAndExpireCookie(signInPath(request));
-    if (status === 404) return { page: refusedPage(404, 'This page does not exist, or you may not see it.') };
-    return { page: refusedPage(status < 500 ? status : 503, reason) };
+    if (status === 404) return { page: renderRefusalPage(404, 'This page does not exist, or you may not see it.') };
+    return { page: renderRefusalPage(status < 500 ? status : 503, reason) };
   }
 
   /** Browsers say where a form was sent from. */
@@ -234,7 +234,7 @@ export class WebSite {
     if (!this.isSameOriginForm(exchange)) exchange.refuse(ANOTHER_SITE);
     else if (head.contentLength > limit) exchange.refuse(REFUSALS.tooLarge);
     else if (!session && target.path !== SIGN_IN)
-      writePage(exchange, 303, [...SECURITY_HEADERS, 'Location', signInPath(target)], '');
+      writeWebSiteAnswer(exchange, 303, [...SECURITY_HEADERS, 'Location', signInPath(target)], '');
     else {
       exchange.sendContinue();
       // Waiting for a client is no load.
@@ -265,7 +265,7 @@ function signInPath({ path }: { readonly path: string }): string {
   return `${SIGN_IN}?next=${encodeURIComponent(path)}`;
 }
 
-function refusedPage(status: number, reason: string): WebSitePage {
+function renderRefusalPage(status: number, reason: string): WebSitePage {
   return {
     title: String(status),
     status,
@@ -275,7 +275,7 @@ function refusedPage(status: number, reason: string): WebSitePage {
 }
 
 /** Writes an answer. The duration of redirects is rounded as that of refusals, so that hidden and missing addresses are alike. */
-function writePage(exchange: Exchange, status: number, headers: readonly string[], body: string): void {
+function writeWebSiteAnswer(exchange: Exchange, status: number, headers: readonly string[], body: string): void {
   if (exchange.isOver) return;
   const length = String(Buffer.byteLength(body));
   exchange.response.writeHead(status, [

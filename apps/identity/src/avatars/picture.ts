@@ -22,7 +22,7 @@ interface PictureFormat {
   readonly is: (bytes: Buffer) => boolean;
 }
 
-const startsWithBytes = (...bytes: readonly number[]) => {
+const createBytePrefixMatcher = (...bytes: readonly number[]) => {
   const head = Buffer.from(bytes);
   return (content: Buffer): boolean => content.subarray(0, head.length).equals(head);
 };
@@ -36,9 +36,9 @@ const FORMATS: readonly PictureFormat[] = [
   {
     mediaType: 'image/png',
     extensions: ['png'],
-    is: startsWithBytes(0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a),
+    is: createBytePrefixMatcher(0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a),
   },
-  { mediaType: 'image/jpeg', extensions: ['jpg', 'jpeg'], is: startsWithBytes(0xff, 0xd8, 0xff) },
+  { mediaType: 'image/jpeg', extensions: ['jpg', 'jpeg'], is: createBytePrefixMatcher(0xff, 0xd8, 0xff) },
   { mediaType: 'image/gif', extensions: ['gif'], is: (bytes) => /^GIF8[79]a/.test(readAsciiText(bytes, 0, 6)) },
   {
     mediaType: 'image/bmp',
@@ -49,12 +49,14 @@ const FORMATS: readonly PictureFormat[] = [
   {
     mediaType: 'image/tiff',
     extensions: ['tiff', 'tif'],
-    is: (bytes) => startsWithBytes(0x49, 0x49, 0x2a, 0x00)(bytes) || startsWithBytes(0x4d, 0x4d, 0x00, 0x2a)(bytes),
+    is: (bytes) =>
+      createBytePrefixMatcher(0x49, 0x49, 0x2a, 0x00)(bytes) || createBytePrefixMatcher(0x4d, 0x4d, 0x00, 0x2a)(bytes),
   },
   {
     mediaType: 'image/vnd.microsoft.icon',
     extensions: ['ico'],
-    is: (bytes) => startsWithBytes(0x00, 0x00, 0x01, 0x00)(bytes) && bytes.length >= 6 && bytes.readUInt16LE(4) > 0,
+    is: (bytes) =>
+      createBytePrefixMatcher(0x00, 0x00, 0x01, 0x00)(bytes) && bytes.length >= 6 && bytes.readUInt16LE(4) > 0,
   },
   {
     mediaType: 'image/webp',

@@ -21,7 +21,7 @@ type ProjectOrGroupScope = ProjectScope | GroupScope;
 /** A user is identified by a parameter; a group or project is the parent of the route. */
 type OwnerCall<P> = Call<P & { readonly id?: number }, ProjectOrGroupScope | undefined>;
 
-const findOwnerId = ({ within, params }: OwnerCall<object>): number => within?.id ?? params.id!;
+const findAttributeOwnerId = ({ within, params }: OwnerCall<object>): number => within?.id ?? params.id!;
 
 /** Creates the controller with the routes of users, groups or projects. */
 function createCustomAttributesController(kind: AttributedKind) {
@@ -43,7 +43,7 @@ function createCustomAttributesController(kind: AttributedKind) {
       answers: unpagedList(customAttribute),
     })
     list(call: OwnerCall<object>): Promise<AttributeRow[]> {
-      return this.attributes.listAttributes(kind, findOwnerId(call));
+      return this.attributes.listAttributes(kind, findAttributeOwnerId(call));
     }
 
     @Endpoint('GET', `${base}/:key`, {
@@ -53,7 +53,7 @@ function createCustomAttributesController(kind: AttributedKind) {
       answers: one(customAttribute),
     })
     show(call: OwnerCall<IdentifyAttribute>): Promise<AttributeRow> {
-      return this.attributes.findAttribute(kind, findOwnerId(call), call.params.key);
+      return this.attributes.findAttribute(kind, findAttributeOwnerId(call), call.params.key);
     }
 
     @Endpoint('PUT', `${base}/:key`, {
@@ -64,7 +64,7 @@ function createCustomAttributesController(kind: AttributedKind) {
     })
     set(call: OwnerCall<UpdateAttribute>): Promise<AttributeRow> {
       const { key, value } = call.params;
-      return this.attributes.setAttribute(kind, findOwnerId(call), { key, value });
+      return this.attributes.setAttribute(kind, findAttributeOwnerId(call), { key, value });
     }
 
     @Endpoint('DELETE', `${base}/:key`, {
@@ -73,7 +73,7 @@ function createCustomAttributesController(kind: AttributedKind) {
       answers: noContent(),
     })
     async remove(call: OwnerCall<IdentifyAttribute>): Promise<void> {
-      await this.attributes.remove(kind, findOwnerId(call), call.params.key);
+      await this.attributes.remove(kind, findAttributeOwnerId(call), call.params.key);
     }
   }
   return CustomAttributesController;

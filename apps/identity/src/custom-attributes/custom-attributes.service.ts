@@ -48,7 +48,7 @@ export class CustomAttributesService {
   /** Adds or replaces an attribute. Errors: Invalid by field; NotFound for a deleted owner. */
   async setAttribute(kind: AttributedKind, ownerId: number, attribute: AttributeRow): Promise<AttributeRow> {
     await this.requireExistingOwner(kind, ownerId);
-    const problems = findProblems(attribute);
+    const problems = findCustomAttributeProblems(attribute);
     if (Object.keys(problems).length > 0) throw new Invalid(problems);
     const column = OWNER_COLUMNS[kind];
     try {
@@ -81,7 +81,7 @@ export class CustomAttributesService {
   }
 }
 
-function findProblems(attribute: AttributeRow): Record<string, string[]> {
+function findCustomAttributeProblems(attribute: AttributeRow): Record<string, string[]> {
   const problems = (field: keyof typeof LONGEST): string[] =>
     attribute[field].trim() === '' ? ["can't be blank"] : lengthProblems(attribute[field], LONGEST[field]);
   return keepFieldsWithProblems({ key: problems('key'), value: problems('value') });

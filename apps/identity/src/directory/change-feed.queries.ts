@@ -31,20 +31,20 @@ export const CHANGES = prepareStatement(
    from head, up_to`,
 );
 
-const answerColumnSql = (project: string, namespace: string, level: string): string =>
+const decisionAnswerColumnSql = (project: string, namespace: string, level: string): string =>
   `json_build_object('version', h.version, 'epoch', h.epoch, 'project', ${project}, 'namespace', ${namespace},
      'access_level', ${level})::text as answer`;
 // Users who are not active can see nothing. $1 is null for an anonymous caller.
 const admitted = `($1::bigint is null or exists (select 1 from users viewer where viewer.id = $1::bigint and viewer.state = 'active'))`;
 
-const PROJECT = `select ${answerColumnSql(
+const PROJECT = `select ${decisionAnswerColumnSql(
   `case when p.id is not null then ${directoryRowStateSql('project', 'p')} end`,
   `case when n.id is not null then ${directoryRowStateSql('namespace', 'n')} end`,
   projectAccessLevelSql({ user: '$1::bigint', project: 'p.id', namespace: 'n', tables: OWN_TABLES }),
 )}
   from directory_head h left join (projects p join namespaces n on n.id = p.namespace_id) on ${admitted} and`;
 
-const GROUP = `select ${answerColumnSql(
+const GROUP = `select ${decisionAnswerColumnSql(
   'null::json',
   `case when n.id is not null then ${directoryRowStateSql('namespace', 'n')} end`,
   groupAccessLevelSql({ user: '$1::bigint', namespace: 'n', tables: OWN_TABLES }),

@@ -135,7 +135,7 @@ export class ChangeLog {
     // Both statements are sent without waiting for the first answer, because all other commits wait for the lock. The
     // second still reads after the first.
     const counting = tx.prepared<IncrementedHeadRow>(NEXT_VERSION, []);
-    const written = tx.prepared(WRITE_CHANGES, toIdLists(pending));
+    const written = tx.prepared(WRITE_CHANGES, listChangedIdsByKind(pending));
     // Without a new version the second statement fails too. Its error is less specific than that of the first.
     written.catch(() => undefined);
     const [counted] = await counting;
@@ -151,7 +151,7 @@ export class ChangeLog {
   private createLastStatement(tx: Tx, pending: PendingChanges): LastStatement {
     return {
       statement: (patienceMs) => ({ ...LAST_VERSION, values: [patienceMs] }),
-      follow: () => ({ ...WRITE_CHANGES, values: toIdLists(pending) }),
+      follow: () => ({ ...WRITE_CHANGES, values: listChangedIdsByKind(pending) }),
       done: ([counted]) => this.recordHead(tx, counted as LogHead),
     };
   }
@@ -163,7 +163,7 @@ export class ChangeLog {
   }
 }
 
-function toIdLists(pending: PendingChanges): number[][] {
+function listChangedIdsByKind(pending: PendingChanges): number[][] {
   return [...pending.values()].map((ids) => [...ids]);
 }
 

@@ -14,11 +14,11 @@ export const TABLES: Readonly<Record<DirectoryKind, string>> = {
 /** Maps fields that are not plain columns to SQL. The table has the alias `x`. */
 const DERIVED: Readonly<Record<string, string>> = {
   'user.notification_email': 'case when x.confirmed_at is not null then coalesce(x.notification_email, x.email) end',
-  'user.bot_group_id': botHomeSql('group'),
-  'user.bot_project_id': botHomeSql('project'),
+  'user.bot_group_id': botResourceIdSql('group'),
+  'user.bot_project_id': botResourceIdSql('project'),
   'namespace.mentions_disabled': `(x.settings ->> 'mentions_disabled')::boolean`,
   'namespace.archived': isGroupReadOnlySql('x'),
-  'namespace.default_branch_protection': branchProtectionSql('x'),
+  'namespace.default_branch_protection': groupBranchProtectionJsonSql('x'),
   'project.archived': isProjectReadOnlySql('x'),
   'project.repository_access_level': `x.settings ->> 'repository_access_level'`,
   'project.feature_flags_access_level': `x.settings ->> 'feature_flags_access_level'`,
@@ -45,7 +45,7 @@ export function isGroupReadOnlySql(alias: string): string {
 /**
  * SQL: the protection of default branches that a group has set, or null for none. `alias` is the alias of namespaces.
  */
-function branchProtectionSql(alias: string): string {
+function groupBranchProtectionJsonSql(alias: string): string {
   const set = `${alias}.settings -> 'default_branch_protection_defaults'`;
   const levels = (action: string): string => `jsonb_path_query_array(${set}, '$.allowed_to_${action}[*].access_level')`;
   const flag = (name: string): string => `coalesce((${set} ->> '${name}')::boolean, false)`;
@@ -69,7 +69,7 @@ export function projectForkOriginSql(alias: string): string {
 }
 
 /** SQL: the group or project of a token's bot. It never changes: it is that of the token and its rotated successors. */
-function botHomeSql(type: 'group' | 'project'): string {
+function botResourceIdSql(type: 'group' | 'project'): string {
   return `case when x.kind = 'project_bot' then (select max(b.resource_id) from access_tokens b
     where b.user_id = x.id and b.resource_type = '${type}') end`;
 }

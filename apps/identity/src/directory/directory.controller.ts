@@ -24,10 +24,10 @@ export class DirectoryController {
   async changes({ query, signal }: InternalRequest): Promise<JsonText> {
     const request = {
       after: readClampedInteger(query, 'after', 0, Number.MAX_SAFE_INTEGER),
-      epoch: readText(query, 'epoch'),
-      life: readText(query, 'life'),
+      epoch: readQueryTextOrEmpty(query, 'epoch'),
+      life: readQueryTextOrEmpty(query, 'life'),
       reader: DIRECTORY_COPIES.find((name) => name === query['reader']) ?? null,
-      seen: parseSeenIds(readText(query, 'seen')),
+      seen: parseHighestSeenIds(readQueryTextOrEmpty(query, 'seen')),
       waitMs: readClampedInteger(query, 'wait_ms', 0, MAX_WAIT_MS),
       limit: readClampedInteger(query, 'limit', 1, MAX_LIMIT, 1000),
     };
@@ -41,16 +41,16 @@ export class DirectoryController {
 
   @InternalRoute('POST', INTERNAL_PATHS.decide, INTERNAL_CALLERS.decide)
   async findWithAccess({ body }: InternalRequest): Promise<JsonText> {
-    return new JsonText(await this.feed.findWithAccess(parseQuestion(body)));
+    return new JsonText(await this.feed.findWithAccess(parseChangeQuestion(body)));
   }
 }
 
-function readText(query: Readonly<Record<string, unknown>>, name: string): string {
+function readQueryTextOrEmpty(query: Readonly<Record<string, unknown>>, name: string): string {
   return typeof query[name] === 'string' ? query[name] : '';
 }
 
 /** Parses the highest ids by kind from JSON. */
-function parseSeenIds(json: string): Readonly<Record<string, number>> {
+function parseHighestSeenIds(json: string): Readonly<Record<string, number>> {
   const seen: unknown = json === '' ? {} : parseJsonOrNull(json);
   if (typeof seen !== 'object' || seen === null) throw new InvalidParameters(['seen is invalid']);
   const known = Object.entries(seen).filter(([kind]) => ISSUED_ID_KINDS.includes(kind));
@@ -80,7 +80,7 @@ function readClampedInteger(
   return Math.min(Math.max(Number(text), min), max);
 }
 
-function parseQuestion(body: Readonly<Record<string, unknown>>): ChangeQuestion {
+function parseChangeQuestion(body: Readonly<Record<string, unknown>>): ChangeQuestion {
   const { viewer_id: viewerId, project, group } = body;
   const isReference = (value: unknown): value is number | string =>
     Number.isSafeInteger(value) || (typeof value === 'string' && !value.includes('\0'));

@@ -31,12 +31,12 @@ const HEAD = prepareStatement(
  * this process has committed. It includes the write's own version, because a commit is recorded before its use case
  * returns, so no transaction has to be followed to its answer. Source: ADR 0042.
  */
-function createVersionHeaders(watch: HeadWatch): WriteHeaders {
+function createDirectoryVersionHeaders(watch: HeadWatch): WriteHeaders {
   return () => (watch.newestHead === null ? [] : [DIRECTORY_VERSION_HEADER, String(watch.newestHead)]);
 }
 
 /** Reads the head before an answer is replayed, because its write may have been committed by another process. */
-function refreshHeadBeforeReplay(watch: HeadWatch, database: Database): BeforeReplay {
+function refreshDirectoryHeadBeforeReplay(watch: HeadWatch, database: Database): BeforeReplay {
   return async () => {
     const [head] = await database.prepared<LogHead>(HEAD, []);
     if (head) watch.recordMove(head);
@@ -64,8 +64,8 @@ function refreshHeadBeforeReplay(watch: HeadWatch, database: Database): BeforeRe
     ChangeLogHistoryWatch,
     NamespaceResolver,
     { provide: SCOPE_RESOLVER, useClass: IdentityScopeResolver },
-    { provide: WRITE_HEADERS, inject: [HeadWatch], useFactory: createVersionHeaders },
-    { provide: BEFORE_REPLAY, inject: [HeadWatch, Database], useFactory: refreshHeadBeforeReplay },
+    { provide: WRITE_HEADERS, inject: [HeadWatch], useFactory: createDirectoryVersionHeaders },
+    { provide: BEFORE_REPLAY, inject: [HeadWatch, Database], useFactory: refreshDirectoryHeadBeforeReplay },
   ],
   exports: [ChangeLog, ChangeLogCompactionJob, NamespaceResolver, SCOPE_RESOLVER],
 })

@@ -12,27 +12,27 @@ export class ShowGroup {
   @Flag({ default: false, forAdministrators: true }) with_custom_attributes: boolean;
 }
 
-class AccessLevelEntry {
+class BranchProtectionAccessLevel {
   @OneOf([0, 30, 40]) access_level: 0 | 30 | 40;
 }
 
 class BranchProtectionFields {
-  @ListOfHashes(() => AccessLevelEntry, { optional: true }) allowed_to_push?: AccessLevelEntry[];
+  @ListOfHashes(() => BranchProtectionAccessLevel, { optional: true }) allowed_to_push?: BranchProtectionAccessLevel[];
   @Flag({ optional: true }) allow_force_push?: boolean;
-  @ListOfHashes(() => AccessLevelEntry, { optional: true }) allowed_to_merge?: AccessLevelEntry[];
+  @ListOfHashes(() => BranchProtectionAccessLevel, { optional: true }) allowed_to_merge?: BranchProtectionAccessLevel[];
   @Flag({ optional: true }) developer_can_initial_push?: boolean;
   @Flag({ optional: true }) code_owner_approval_required?: boolean;
 }
 const hashes = { default_branch_protection_defaults: () => BranchProtectionFields };
 
-class GroupBasics {
+class GroupBasicFields {
   @AvatarUploadField() avatar?: UploadedFile | null;
   @Text({ optional: true, nullable: true }) description?: string | null;
   @OneOf(VISIBILITIES, { optional: true }) visibility?: Visibility;
 }
 
 /** Fields that creation and update share. Source: reference identity-and-import 2.4-2.6. */
-class GroupFields extends withPlainFields(GroupBasics, GROUP_FIELDS, { when: 'always', hashes }) {}
+class GroupFields extends withPlainFields(GroupBasicFields, GROUP_FIELDS, { when: 'always', hashes }) {}
 
 export class CreateGroup extends GroupFields implements ExactInput<NewGroup, CreateGroup, 'parent_id'> {
   @Text() name: string;

@@ -69,7 +69,7 @@ export class MemberRules {
   async checkEligibility(tx: Tx, viewer: SignedInViewer, source: MemberSource, userId: number): Promise<void> {
     await checkBotMembership(tx, userId, source);
     const [root] = await readGroupSettings(tx, source.traversalIds.slice(0, 1));
-    const domains = parseDomains(root?.allowed_email_domains_list ?? null);
+    const domains = parseEmailDomains(root?.allowed_email_domains_list ?? null);
     if (domains.length === 0) return;
     const [person] = await tx.query<{ email: string; is_confirmed: boolean }>(
       `select u.email, u.confirmed_at is not null as is_confirmed from users u
@@ -81,7 +81,7 @@ export class MemberRules {
     await this.checkDisclosureLimit(tx, viewer, 1);
     if (!domains.some((domain) => person.email.toLowerCase().endsWith(`@${domain}`))) {
       const domainsText = (await isGroupOwner(tx, viewer, source.traversalIds[0]!))
-        ? describeDomains(domains)
+        ? describeEmailDomains(domains)
         : 'domains';
       throw new EmailRefusedByGroup({ user: [`email does not match the allowed ${domainsText}`] });
     }
@@ -125,11 +125,11 @@ async function readGroupSettings(tx: Tx, namespaceIds: readonly number[]): Promi
 }
 
 /** Splits a list of domains. Returns them in lower case, without a leading `@`. */
-function parseDomains(list: string | null): string[] {
+function parseEmailDomains(list: string | null): string[] {
   const items = (list ?? '').split(',').map((item) => item.trim().replace(/^@/, '').toLowerCase());
   return items.filter((item) => item !== '');
 }
 
-function describeDomains(domains: readonly string[]): string {
+function describeEmailDomains(domains: readonly string[]): string {
   return domains.length === 1 ? `domain of ${domains[0]}` : `domains: ${domains.join(', ')}`;
 }

@@ -20,17 +20,17 @@ export interface Added {
 }
 
 const onlyForSingleMember = { when: (added: Added): boolean => added.member !== undefined };
-const readFromMember =
+const createAddedMemberReader =
   <T>(pick: (row: MemberRow) => T) =>
   (added: Added): T =>
     pick(added.member!);
 
 export const addedMember = presenter<Added>('AddedMember').fields({
-  id: [int, readFromMember((row) => row.id), onlyForSingleMember],
-  username: [text, readFromMember((row) => row.username), onlyForSingleMember],
-  public_email: [nullable(text), readFromMember((row) => row.public_email), onlyForSingleMember],
-  name: [text, readFromMember((row) => row.name), onlyForSingleMember],
-  state: [choice(...USER_STATES), readFromMember((row) => row.state), onlyForSingleMember],
+  id: [int, createAddedMemberReader((row) => row.id), onlyForSingleMember],
+  username: [text, createAddedMemberReader((row) => row.username), onlyForSingleMember],
+  public_email: [nullable(text), createAddedMemberReader((row) => row.public_email), onlyForSingleMember],
+  name: [text, createAddedMemberReader((row) => row.name), onlyForSingleMember],
+  state: [choice(...USER_STATES), createAddedMemberReader((row) => row.state), onlyForSingleMember],
   locked: [bool, () => false, onlyForSingleMember],
   avatar_url: [
     nullable(text),
@@ -38,14 +38,14 @@ export const addedMember = presenter<Added>('AddedMember').fields({
     onlyForSingleMember,
   ],
   web_url: [text, (added, _, { links }) => links.webUrl(added.member!.username), onlyForSingleMember],
-  access_level: [int, readFromMember((row) => row.access_level), onlyForSingleMember],
-  created_at: [instant, readFromMember((row) => row.member_since), onlyForSingleMember],
+  access_level: [int, createAddedMemberReader((row) => row.access_level), onlyForSingleMember],
+  created_at: [instant, createAddedMemberReader((row) => row.member_since), onlyForSingleMember],
   created_by: [
     nullable(userSummary.asField()),
-    readFromMember((row) => row.created_by),
+    createAddedMemberReader((row) => row.created_by),
     { when: (added) => added.member !== undefined && added.member.created_by !== null },
   ],
-  expires_at: [nullable(day), readFromMember((row) => row.expires_on), onlyForSingleMember],
+  expires_at: [nullable(day), createAddedMemberReader((row) => row.expires_on), onlyForSingleMember],
   membership_state: [choice<string>('active'), () => 'active', onlyForSingleMember],
   status: [choice<string>('success'), () => 'success', { when: (added) => added.member === undefined }],
 });

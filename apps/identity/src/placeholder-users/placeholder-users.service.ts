@@ -17,7 +17,7 @@ const IMPORT_USER = { prefix: 'import_user', name: 'Import User' };
 const MAX_PREFIX = 100;
 
 /** Namespace and host of the placeholders of an import. `groupId` is null for a personal namespace. */
-interface ReassignmentPlace {
+interface PlaceholderScope {
   readonly groupId: number | null;
   readonly source: ImportType;
   readonly host: string;
@@ -41,10 +41,10 @@ export class PlaceholderUsersService {
    */
   findOrCreateOwners({ import_key: key, host, people }: ImportPeopleRequest): Promise<readonly ImportedOwner[] | null> {
     return this.work.run(async (tx) => {
-      const place = await findReassignmentPlace(tx, key, host);
+      const place = await findPlaceholderScope(tx, key, host);
       if (!place) return null;
       await tx.query(`select pg_advisory_xact_lock($1)`, [LOCK]);
-      const known = await findUserIdsByUpstreamId(tx, place, people);
+      const known = await findPlaceholderIdsByUpstreamId(tx, place, people);
       const owners: ImportedOwner[] = [];
       for (const person of people) owners.push(await this.findOrCreateOwner(tx, place, person, known));
       return owners;
@@ -53,7 +53,7 @@ export class PlaceholderUsersService {
 
   private async findOrCreateOwner(
     tx: Tx,
-    place: ReassignmentPlace,
+    place: PlaceholderScope,
     { id, username }: UpstreamPerson,
     known: Map<number, number>,
   ): Promise<ImportedOwner> {
@@ -100,7 +100,7 @@ export class PlaceholderUsersService {
   }
 }
 
-async function findReassignmentPlace(tx: Tx, importKey: string, host: string): Promise<ReassignmentPlace | null> {
+async function findPlaceholderScope(tx: Tx, importKey: string, host: string): Promise<PlaceholderScope | null> {
   const [row] = await tx.query<{ id: number; kind: 'group' | 'user'; source: ImportType }>(
     `select r.id, r.kind, p.import_type as source from projects p join namespaces n on n.id = p.namespace_id
        join namespaces r on r.id = n.traversal_ids[1] where p.import_key = $1 for key share of r`,
@@ -109,9 +109,9 @@ async function findReassignmentPlace(tx: Tx, importKey: string, host: string): P
   return row ? { groupId: row.kind === 'group' ? row.id : null, source: row.source, host } : null;
 }
 
-async function findUserIdsByUpstreamId(
+async function findPlaceholderIdsByUpstreamId(
   tx: Tx,
-  place: ReassignmentPlace,
+  place: PlaceholderScope,
   people: readonly UpstreamPerson[],
 ): Promise<Map<number, number>> {
   const rows = await tx.query<{ upstream_id: number; user_id: number }>(
@@ -122,7 +122,7 @@ async function findUserIdsByUpstreamId(
   return new Map(rows.map((row) => [row.upstream_id, row.user_id]));
 }
 
-async function hasMaxPlaceholders(tx: Tx, { groupId, source, host }: ReassignmentPlace): Promise<boolean> {
+async function hasMaxPlaceholders(tx: Tx, { groupId, source, host }: PlaceholderScope): Promise<boolean> {
   const [row] = await tx.query<{ count: number }>(
     `select count(*)::int as count from placeholder_users where namespace_id = $1 and source = $2 and host = $3`,
     [groupId, source, host],

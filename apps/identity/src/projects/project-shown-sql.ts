@@ -45,7 +45,7 @@ export function projectColumns(showing: ProjectSelection): { readonly columns: s
     columns: `p.*, ${namespaceJsonSql('n')} as namespace, ${topicsJsonSql('p.id')} as topics, '${showing.shape}' as shape,
       ${showing.isSingle === true} as is_single, ${showing.license === true} as with_license,
       ${attributes ? customAttributesSql('project', 'p.id') : 'null'} as custom_attributes,
-      ${showing.shape === 'full' ? fullShapeColumnsSql(showing) : BASIC_ONLY}`,
+      ${showing.shape === 'full' ? fullShapeProjectColumnsSql(showing) : BASIC_ONLY}`,
     joins: 'join namespaces n on n.id = p.namespace_id',
   };
 }
@@ -53,13 +53,13 @@ export function projectColumns(showing: ProjectSelection): { readonly columns: s
 const BASIC_ONLY = `null as owner, 0 as level, null as project_level, null as group_level, null as counts,
     '[]'::json as shared_with_groups, null as forked_from_project, null as statistics`;
 
-function fullShapeColumnsSql({ viewer, user, statistics }: ProjectSelection): string {
+function fullShapeProjectColumnsSql({ viewer, user, statistics }: ProjectSelection): string {
   return `(select ${userSummaryJsonSql('o')} from users o where o.id = n.owner_id) as owner,
     ${projectAccessLevelSql({ user, project: 'p.id', namespace: 'n', tables: OWN_TABLES })} as level,
     (select m.access_level from members m
       where m.user_id = ${user} and m.source_type = 'project' and m.source_id = p.id and ${LIVE}) as project_level,
     nullif(greatest(case when n.kind = 'group' then ${groupAccessLevelSql({ user, namespace: 'n', tables: OWN_TABLES })} end,
-      ${invitedLevelSql(user)}), 0) as group_level,
+      ${levelByInvitedGroupsSql(user)}), 0) as group_level,
     ${projectIssueAndCommitCountsSql('p.id')} as counts,
     ${sharedWithGroupsSql(viewer, { source: 'project', id: 'p.id', user })} as shared_with_groups,
     ${forkSourceJsonSql(viewer, user)} as forked_from_project,
@@ -67,7 +67,7 @@ function fullShapeColumnsSql({ viewer, user, statistics }: ProjectSelection): st
 }
 
 /** SQL: the viewer's level by groups that are invited to the project itself. Source: ADR 0040. */
-function invitedLevelSql(user: string): string {
+function levelByInvitedGroupsSql(user: string): string {
   return `(select max(least(s.access_level, m.access_level)) from shares s
       join namespaces invited on invited.id = s.group_id
       join members m on m.user_id = ${user} and m.source_type = 'namespace' and m.source_id = any(invited.traversal_ids)

@@ -32,15 +32,15 @@ import type { BasicProjectRow, ProjectRow } from './project-row';
 const markdown = new MarkdownIt({ html: false, linkify: true, breaks: false });
 
 /** Renders the description as HTML; empty when there is none. */
-function renderDescriptionHtml(description: string | null): string {
+function renderProjectDescriptionHtml(description: string | null): string {
   return description ? markdown.render(description).trimEnd() : '';
 }
 
 const fullPath = (project: BasicProjectRow): string => `${project.namespace.full_path}/${project.path}`;
-const webHost = (ctx: PresentContext): string => new URL(ctx.links.webUrl('')).host;
+const instanceWebHost = (ctx: PresentContext): string => new URL(ctx.links.webUrl('')).host;
 const projectApiUrl = (project: ProjectRow, ctx: PresentContext, subPath = ''): string =>
   ctx.links.apiUrl(`projects/${project.id}${subPath}`);
-const createApiLinkField = (subPath: string) =>
+const createProjectApiLinkField = (subPath: string) =>
   [text, (project: ProjectRow, _: undefined, ctx: PresentContext) => projectApiUrl(project, ctx, subPath)] as const;
 
 const hasMaintainerAccess = (project: ProjectRow, _: undefined, { viewer }: PresentContext): boolean =>
@@ -64,7 +64,10 @@ const basic = definePresenterFields<BasicProjectRow>()({
   default_branch: [nullable(text), (project) => project.default_branch],
   tag_list: [list(text), (project) => project.topics, { deprecated: 'topics' }],
   topics: [list(text), (project) => project.topics],
-  ssh_url_to_repo: [text, (project, _, ctx) => `git@${webHost(ctx).replace(/:\d+$/, '')}:${fullPath(project)}.git`],
+  ssh_url_to_repo: [
+    text,
+    (project, _, ctx) => `git@${instanceWebHost(ctx).replace(/:\d+$/, '')}:${fullPath(project)}.git`,
+  ],
   http_url_to_repo: [text, (project, _, { links }) => links.webUrl(`${fullPath(project)}.git`)],
   web_url: [text, (project, _, { links }) => links.webUrl(fullPath(project))],
   readme_url: [nullable(text), () => null],
@@ -110,28 +113,31 @@ const canUseMergeRequests = (project: ProjectRow, _: undefined, { viewer }: Pres
   isFeatureOpenTo(viewer, project, project.merge_requests_access_level);
 
 const links = presenter<ProjectRow>('ProjectLinks').fields({
-  self: createApiLinkField(''),
-  issues: [...createApiLinkField('/issues'), { when: canUseIssues }],
-  merge_requests: [...createApiLinkField('/merge_requests'), { when: canUseMergeRequests }],
-  repo_branches: createApiLinkField('/repository/branches'),
-  labels: createApiLinkField('/labels'),
-  events: createApiLinkField('/events'),
-  members: createApiLinkField('/members'),
-  cluster_agents: createApiLinkField('/cluster_agents'),
+  self: createProjectApiLinkField(''),
+  issues: [...createProjectApiLinkField('/issues'), { when: canUseIssues }],
+  merge_requests: [...createProjectApiLinkField('/merge_requests'), { when: canUseMergeRequests }],
+  repo_branches: createProjectApiLinkField('/repository/branches'),
+  labels: createProjectApiLinkField('/labels'),
+  events: createProjectApiLinkField('/events'),
+  members: createProjectApiLinkField('/members'),
+  cluster_agents: createProjectApiLinkField('/cluster_agents'),
 });
 
 const ofLevel = nullable(object({ access_level: int, notification_level: int }));
 const sizes = Object.fromEntries(PROJECT_STATISTICS.map((name) => [name, int]));
 
 /** Access level with the notification level that applies unless the user has chosen another. */
-function toAccessJson(level: number | null) {
+function toAccessLevelJson(level: number | null) {
   return level === null || level === 0 ? null : { access_level: level, notification_level: 3 };
 }
 
 const plain = createPlainPresenterFields<ProjectRow>()(PROJECT_FIELDS, 'list', { maintainers: hasMaintainerAccess });
 
 const full = definePresenterFields<ProjectRow>()({
-  container_registry_image_prefix: [text, (project, _, ctx) => `${webHost(ctx)}/${fullPath(project).toLowerCase()}`],
+  container_registry_image_prefix: [
+    text,
+    (project, _, ctx) => `${instanceWebHost(ctx)}/${fullPath(project).toLowerCase()}`,
+  ],
   _links: [nested(links), (project) => project],
   ...pickFields(plain, 'packages_enabled'),
   empty_repo: [bool, ({ counts }) => (counts?.commits ?? 0) === 0],
@@ -165,7 +171,7 @@ const full = definePresenterFields<ProjectRow>()({
     { when: (project) => project.forked_from_project !== null },
   ],
   open_issues_count: [int, countOpenIssues, { when: canUseIssues }],
-  description_html: [text, (project) => renderDescriptionHtml(project.description)],
+  description_html: [text, (project) => renderProjectDescriptionHtml(project.description)],
   updated_at: [instant, (project) => project.updated_at],
   ...pickFields(plain, 'request_access_enabled', 'public_jobs'),
   shared_with_groups: [sharedWithGroups, (project) => project.shared_with_groups],
@@ -188,8 +194,8 @@ const full = definePresenterFields<ProjectRow>()({
   permissions: [
     object({ project_access: ofLevel, group_access: ofLevel }),
     (project) => ({
-      project_access: toAccessJson(project.project_level),
-      group_access: toAccessJson(project.group_level),
+      project_access: toAccessLevelJson(project.project_level),
+      group_access: toAccessLevelJson(project.group_level),
     }),
     { when: (_, __, { viewer }) => viewer.userId !== null },
   ],

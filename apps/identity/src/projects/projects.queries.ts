@@ -23,7 +23,7 @@ export class ProjectsQueries {
 
   /** Reads a project. The caller has checked that the viewer can see it. */
   async findProject(viewer: Viewer, id: number, detail: ProjectDetail = {}): Promise<ProjectRow | null> {
-    const found = await projectsQuery(viewer, { ...detail, isSingle: true })
+    const found = await unfilteredProjectsQuery(viewer, { ...detail, isSingle: true })
       .where((bind) => `p.id = ${bind(id)}`)
       .readOne(this.db);
     return found ?? null;
@@ -51,7 +51,7 @@ export class ProjectsQueries {
   }
 
   private async listVisibleWhere(viewer: Viewer, where: Condition): Promise<ProjectRow[]> {
-    const list = projectsQuery(viewer)
+    const list = unfilteredProjectsQuery(viewer)
       .where(where)
       .where((bind) => visibleProjectsFilterSql(viewer, `${bind(viewer.userId)}::bigint`))
       .orderBy([['p.id', 'desc']]);
@@ -59,7 +59,7 @@ export class ProjectsQueries {
   }
 }
 
-function projectsQuery(
+function unfilteredProjectsQuery(
   viewer: Viewer,
   detail: Omit<ProjectSelection, 'viewer' | 'user' | 'shape'> = {},
 ): ListQuery<ProjectRow> {

@@ -272,12 +272,12 @@ export async function translateProjectUniqueViolations<T>(use: () => Promise<T>)
   try {
     return await use();
   } catch (error) {
-    const fields = toTakenFieldProblems(error);
+    const fields = toTakenNameOrPathProblems(error);
     throw fields ? new Invalid(fields) : error;
   }
 }
 
-function toTakenFieldProblems(error: unknown): Record<string, string[]> | null {
+function toTakenNameOrPathProblems(error: unknown): Record<string, string[]> | null {
   if (violatesConstraint(error, 'uq_projects_namespace_id_name')) return takenProjectFieldProblems(true, false);
   return violatesConstraint(error, 'uq_projects_namespace_id_path') ? takenProjectFieldProblems(false, true) : null;
 }

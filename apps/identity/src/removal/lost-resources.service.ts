@@ -27,14 +27,14 @@ export class ResourcesLostInRestoreService {
   /** Errors: InvalidParameters for resources that exist, and for ids that were never assigned. */
   async drop(kind: LostKind, ids: readonly number[]): Promise<void> {
     await this.work.run(async (tx) => {
-      await refuseNotLost(tx, kind, ids);
+      await refuseResourcesNotLost(tx, kind, ids);
       const ghostId = kind === 'user' ? await this.ghost.ensureId(tx) : null;
-      for (const id of ids) this.log.emit(tx, deletionEvent(kind, id, ghostId));
+      for (const id of ids) this.log.emit(tx, lostResourceDeletionEvent(kind, id, ghostId));
     });
   }
 }
 
-async function refuseNotLost(tx: Tx, kind: LostKind, ids: readonly number[]): Promise<void> {
+async function refuseResourcesNotLost(tx: Tx, kind: LostKind, ids: readonly number[]): Promise<void> {
   const table = TABLES[kind];
   const existing = await tx.query<{ id: number }>(`select id from ${table} where id = any($1::bigint[]) order by id`, [
     ids,
@@ -48,7 +48,7 @@ async function refuseNotLost(tx: Tx, kind: LostKind, ids: readonly number[]): Pr
   if (future.length > 0) throw new InvalidParameters([`${kind} ${future.join(', ')} never existed`]);
 }
 
-function deletionEvent(kind: LostKind, id: number, ghostId: number | null): DomainEvent {
+function lostResourceDeletionEvent(kind: LostKind, id: number, ghostId: number | null): DomainEvent {
   if (kind === 'project') return projectDeleted.of({ aggregateId: id, actorId: null, data: { project_id: id } });
   if (kind === 'group') return groupDeleted.of({ aggregateId: id, actorId: null, data: { group_id: id } });
   const data = { user_id: id, ghost_user_id: ghostId, hard_delete: false };

@@ -20,9 +20,9 @@ const ISSUES = ['open_issues_count', 'open_public_issues_count'] as const;
 const PACKAGES = ['packages_size', 'job_artifacts_size', 'pipeline_artifacts_size', 'container_registry_size'] as const;
 
 const STATEMENTS = {
-  storage: upsertMeasurementsStatement('statistics_measure_storage', STORAGE, 'storage_measured_at'),
-  packages: upsertMeasurementsStatement('statistics_measure_packages', PACKAGES, 'packages_measured_at'),
-  issues: upsertMeasurementsStatement('statistics_measure_issues', ISSUES, 'issues_counted_at'),
+  storage: upsertProjectMeasurementsStatement('statistics_measure_storage', STORAGE, 'storage_measured_at'),
+  packages: upsertProjectMeasurementsStatement('statistics_measure_packages', PACKAGES, 'packages_measured_at'),
+  issues: upsertProjectMeasurementsStatement('statistics_measure_issues', ISSUES, 'issues_counted_at'),
 } as const;
 
 /**
@@ -30,7 +30,7 @@ const STATEMENTS = {
  * measurement wins, in whatever order and however often they arrive. The project is locked against its removal: figures
  * of a deleted project are ignored, and without the lock they could arrive in the middle of the removal.
  */
-function upsertMeasurementsStatement(name: string, columns: readonly string[], at: string): PreparedStatement {
+function upsertProjectMeasurementsStatement(name: string, columns: readonly string[], at: string): PreparedStatement {
   const measured = columns.map((column) => `${column} bigint`).join(', ');
   const set = [...columns, at].map((column) => `${column} = excluded.${column}`).join(', ');
   return prepareStatement(

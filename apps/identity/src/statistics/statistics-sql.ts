@@ -34,7 +34,8 @@ const ROOT_SIZES = {
 
 const jsonPairsSql = (names: readonly string[], valueOf: (name: string) => string): string =>
   names.map((name) => `'${name}', ${valueOf(name)}`).join(', ');
-const sumSql = (column: string): string => (column === '0' ? '0' : `coalesce(sum(measured.${column}), 0)`);
+const sumOfMeasuredColumnSql = (column: string): string =>
+  column === '0' ? '0' : `coalesce(sum(measured.${column}), 0)`;
 
 /** SQL: `statistics` of a project. */
 export function projectStatisticsSql(projectIdSql: string): string {
@@ -55,16 +56,18 @@ export function projectIssueAndCommitCountsSql(projectIdSql: string): string {
 
 /** SQL: `statistics` of a group: its direct projects. */
 export function groupStatisticsSql(namespaceIdSql: string): string {
-  return `(select json_build_object(${jsonPairsSql(['storage_size', ...SIZES], sumSql)})
+  return `(select json_build_object(${jsonPairsSql(['storage_size', ...SIZES], sumOfMeasuredColumnSql)})
     from projects counted join project_statistics measured on measured.project_id = counted.id
     where counted.namespace_id = ${namespaceIdSql})`;
 }
 
 /** SQL: `root_storage_statistics` of a top-level group: all projects in its tree. */
 export function rootStorageStatisticsSql(namespaceIdSql: string): string {
-  const sizes = jsonPairsSql(Object.keys(ROOT_SIZES), (name) => sumSql(ROOT_SIZES[name as keyof typeof ROOT_SIZES]));
-  return `(select json_build_object('build_artifacts_size', ${sumSql('job_artifacts_size')},
-      'container_registry_size', ${sumSql('container_registry_size')}, 'container_registry_size_is_estimated', false,
+  const sizes = jsonPairsSql(Object.keys(ROOT_SIZES), (name) =>
+    sumOfMeasuredColumnSql(ROOT_SIZES[name as keyof typeof ROOT_SIZES]),
+  );
+  return `(select json_build_object('build_artifacts_size', ${sumOfMeasuredColumnSql('job_artifacts_size')},
+      'container_registry_size', ${sumOfMeasuredColumnSql('container_registry_size')}, 'container_registry_size_is_estimated', false,
       ${sizes})
     from namespace_ancestors tree
     join projects counted on counted.namespace_id = tree.namespace_id

@@ -5,7 +5,7 @@ import { lockTopicAssignments } from './project-topics.service';
 import type { Topic } from './topic.entity';
 import { topics } from './topics.service';
 
-const refused = (text: string): Refused => new Refused(text, { verbatim: true });
+const topicMergeRefusal = (text: string): Refused => new Refused(text, { verbatim: true });
 
 /** Merges two topics. Source: reference identity-and-import 9. */
 @Injectable()
@@ -25,9 +25,9 @@ export class TopicMergeService {
       );
       const [source, target] = [sourceId, targetId].map((id) => rows.find((row) => row.id === id));
       if (!source || !target) throw new NotFound();
-      if (source === target) throw refused('The source topic and the target topic are identical.');
+      if (source === target) throw topicMergeRefusal('The source topic and the target topic are identical.');
       if (source.organization_id !== target.organization_id) {
-        throw refused('The source topic and the target topic must belong to the same organization.');
+        throw topicMergeRefusal('The source topic and the target topic must belong to the same organization.');
       }
       await tx.query(
         `update project_topics moved set topic_id = $2 where moved.topic_id = $1 and not exists (

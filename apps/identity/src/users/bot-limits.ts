@@ -8,7 +8,7 @@ export const BOTS = `('project_bot', 'service_account')`;
  * SQL: bots for which the users $1 are responsible: they created the bot, or issued one of its tokens that meets the
  * condition.
  */
-const botsOfUsersSql = (
+const botIdsOfResponsibleUsersSql = (
   tokenCondition: string,
 ): string => `select b.id from users b where b.created_by_id = any($1) and b.kind in ${BOTS}
    union
@@ -18,18 +18,18 @@ const IS_EXTERNAL_BY_OTHERS = `(exists (select 1 from users m where m.id = b.cre
    or exists (select 1 from access_tokens t join users i on i.id = t.created_by_id
      where t.user_id = b.id and i.id <> b.id and not t.revoked and i.external))`;
 /** SQL: the start of a condition on bots to update. The caller adds conditions on `b`, a lock and the parenthesis. */
-const whereBotInSql = (botIdsSql: string): string =>
+const unclosedWhereBotInSql = (botIdsSql: string): string =>
   `where id in (select b.id from users b where b.id in (${botIdsSql}) and b.kind in ${BOTS}`;
 
 /** Makes bots external. A user is responsible for a bot through tokens that are not revoked. */
 const BIND = `update users set external = true, updated_at = now()
-  ${whereBotInSql(botsOfUsersSql('not t.revoked'))} and not b.external order by b.id for no key update) returning id`;
+  ${unclosedWhereBotInSql(botIdsOfResponsibleUsersSql('not t.revoked'))} and not b.external order by b.id for no key update) returning id`;
 /**
  * Makes bots internal again. Revoked tokens count here too: an external user who rotated a token may be the reason,
  * even if the token was replaced since.
  */
 const RELEASE = `update users set external = false, updated_at = now()
-  ${whereBotInSql(botsOfUsersSql('true'))} and b.external and not ${IS_EXTERNAL_BY_OTHERS} order by b.id for no key update) returning id`;
+  ${unclosedWhereBotInSql(botIdsOfResponsibleUsersSql('true'))} and b.external and not ${IS_EXTERNAL_BY_OTHERS} order by b.id for no key update) returning id`;
 
 /**
  * A bot may do at most what its responsible users may: the one who created it, and those who issued its tokens.

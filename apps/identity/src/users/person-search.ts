@@ -20,14 +20,14 @@ export function createUserSearchFilter(
     const pattern = bind(likePattern(text));
     if (viewer.isAdmin && addressesOfAdministrators === 'in part')
       return containsSql([...names, `${userAlias}.email`], pattern);
-    return `(${containsSql(names, pattern)} or ${hasExactAddressSql(viewer, userAlias, bind(text))})`;
+    return `(${containsSql(names, pattern)} or ${hasExactEmailAddressSql(viewer, userAlias, bind(text))})`;
   };
 }
 
 /**
  * SQL: the user has this address. The index on addresses is used first and once, independent of the other conditions.
  */
-function hasExactAddressSql(viewer: Viewer, person: string, address: string): string {
+function hasExactEmailAddressSql(viewer: Viewer, person: string, address: string): string {
   if (!isSignedIn(viewer)) return 'false';
   const owns = `${person}.id in (select e.user_id from emails e where lower(e.email) = lower(${address})`;
   if (viewer.isAdmin) return `${owns})`;

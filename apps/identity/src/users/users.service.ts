@@ -41,7 +41,7 @@ export class UsersService {
 
   /** Errors: Invalid by field; Conflict for a taken address or name. */
   async create(viewer: Viewer, person: NewUser): Promise<number> {
-    const problems = { ...problemsOfUser(person), ...foreignAddressProblems(person) };
+    const problems = { ...problemsOfUser(person), ...foreignEmailAddressProblems(person) };
     if (Object.keys(problems).length > 0) throw new Invalid(problems);
     const digest = person.password === undefined ? null : await hashPassword(person.password);
     try {
@@ -89,7 +89,7 @@ export class UsersService {
 }
 
 /** A new user has only one address, so no other can be public or commit e-mail. */
-function foreignAddressProblems(person: NewUser): Record<string, string[]> {
+function foreignEmailAddressProblems(person: NewUser): Record<string, string[]> {
   const isForeign = (address?: string): boolean => address !== undefined && address !== '' && address !== person.email;
   return {
     ...(isForeign(person.public_email) ? { public_email: [NOT_OWN_ADDRESS] } : {}),

@@ -10,7 +10,7 @@ import type {
 import { INTERNAL_CALLERS, INTERNAL_PATHS } from '@rookery/contracts';
 import { WebSessionsService } from './web-sessions.service';
 
-const readText = (value: unknown): string => (typeof value === 'string' ? value : '');
+const textOrEmpty = (value: unknown): string => (typeof value === 'string' ? value : '');
 const textOrNull = (value: unknown): string | null => (typeof value === 'string' ? value : null);
 
 /** Internal routes for the web pages of the gateway. Source: ADR 0207. */
@@ -21,22 +21,27 @@ export class WebSessionsController {
   @InternalRoute('POST', INTERNAL_PATHS.startWebSession, INTERNAL_CALLERS.startWebSession)
   async start({ body }: InternalRequest): Promise<StartWebSessionAnswer> {
     const { id, digest, ip, user_agent: userAgent } = body;
-    const asked = { id: readText(id), digest: readText(digest), ip: textOrNull(ip), user_agent: textOrNull(userAgent) };
+    const asked = {
+      id: textOrEmpty(id),
+      digest: textOrEmpty(digest),
+      ip: textOrNull(ip),
+      user_agent: textOrNull(userAgent),
+    };
     return { is_started: await this.sessions.startSession(asked) };
   }
 
   @InternalRoute('POST', INTERNAL_PATHS.checkWebSession, INTERNAL_CALLERS.checkWebSession)
   async check({ body }: InternalRequest): Promise<CheckWebSessionAnswer> {
-    return { is_live: await this.sessions.isLive(readText(body['id']), textOrNull(body['ip'])) };
+    return { is_live: await this.sessions.isLive(textOrEmpty(body['id']), textOrNull(body['ip'])) };
   }
 
   @InternalRoute('POST', INTERNAL_PATHS.listWebSessions, INTERNAL_CALLERS.listWebSessions)
   async list({ body }: InternalRequest): Promise<ListWebSessionsAnswer> {
-    return { sessions: await this.sessions.list(readText(body['id'])) };
+    return { sessions: await this.sessions.list(textOrEmpty(body['id'])) };
   }
 
   @InternalRoute('POST', INTERNAL_PATHS.endWebSession, INTERNAL_CALLERS.endWebSession)
   async end({ body }: InternalRequest): Promise<EndWebSessionAnswer> {
-    return { is_permitted: await this.sessions.endSession(readText(body['id']), readText(body['ended_id'])) };
+    return { is_permitted: await this.sessions.endSession(textOrEmpty(body['id']), textOrEmpty(body['ended_id'])) };
   }
 }

@@ -41,7 +41,7 @@ export class IdentityImportsClient {
 
   /** Creates the project of an import, once. */
   createProject(request: ImportProjectRequest): Promise<ImportProjectAnswer> {
-    return this.askOrUnavailable(() => this.projects.ask(request).catch(toTooLargeAnswer));
+    return this.askOrUnavailable(() => this.projects.ask(request).catch(toImportTooLargeAnswer));
   }
 
   /** Reports the state of an import. */
@@ -60,7 +60,7 @@ export class IdentityImportsClient {
 }
 
 /** Identity does not read a request that is too large, so it has not created the project. Errors: all others. */
-function toTooLargeAnswer(error: unknown): ImportProjectAnswer {
+function toImportTooLargeAnswer(error: unknown): ImportProjectAnswer {
   if (!(error instanceof InternalRefusal) || error.status !== PAYLOAD_TOO_LARGE) throw error;
   return { outcome: 'invalid', problems: ['The fields of the repository are too long'] };
 }

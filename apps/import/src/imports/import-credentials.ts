@@ -20,7 +20,7 @@ export class ImportCredentials {
   /** Encrypts the credential of an import. Returns the nonce, the tag and the ciphertext, in this order. */
   seal(importKey: string, credential: string): Buffer {
     const nonce = randomBytes(NONCE_LENGTH);
-    const cipher = createCipheriv(ALGORITHM, this.sealingKeys[0], nonce).setAAD(associatedData(importKey));
+    const cipher = createCipheriv(ALGORITHM, this.sealingKeys[0], nonce).setAAD(credentialAssociatedData(importKey));
     const text = Buffer.concat([cipher.update(credential), cipher.final()]);
     return Buffer.concat([nonce, cipher.getAuthTag(), text]);
   }
@@ -30,7 +30,7 @@ export class ImportCredentials {
     for (const key of this.sealingKeys) {
       try {
         const decipher = createDecipheriv(ALGORITHM, key, sealed.subarray(0, NONCE_LENGTH)).setAAD(
-          associatedData(importKey),
+          credentialAssociatedData(importKey),
         );
         decipher.setAuthTag(sealed.subarray(NONCE_LENGTH, NONCE_LENGTH + TAG_LENGTH));
         return Buffer.concat([
@@ -50,6 +50,6 @@ export class ImportCredentials {
 }
 
 /** Binds the ciphertext to its row, so that it cannot be moved to another one. */
-function associatedData(importKey: string): Buffer {
+function credentialAssociatedData(importKey: string): Buffer {
   return Buffer.from(`project_imports/${importKey}/sealed_credential`);
 }

@@ -46,7 +46,10 @@ function toShownFailure({ id, created_at, message, object_name: name, relation_n
   return { id, created_at: created_at.toISOString(), ...named, line_number: null };
 }
 
-function stageCounts(stages: readonly StageRow[], column: 'fetched' | 'imported'): Record<string, number> {
+function objectCountsByImportStage(
+  stages: readonly StageRow[],
+  column: 'fetched' | 'imported',
+): Record<string, number> {
   const countOf = (kind: string): number => stages.find(({ name }) => name === kind)?.[column] ?? 0;
   const isShown = (kind: string): boolean => kind !== ATTACHMENTS || stages.some(({ name }) => name === ATTACHMENTS);
   return Object.fromEntries([...IMPORTED_KINDS, ATTACHMENTS].filter(isShown).map((kind) => [kind, countOf(kind)]));
@@ -72,7 +75,10 @@ export const importStatus = presenter<ImportStatus>('ProjectImport').fields({
   import_error: [nullable(text), ({ error }) => error, { about: 'For reporters and higher roles.' }],
   stats: [
     mapOf(mapOf(int)),
-    ({ stages }) => ({ fetched: stageCounts(stages!, 'fetched'), imported: stageCounts(stages!, 'imported') }),
+    ({ stages }) => ({
+      fetched: objectCountsByImportStage(stages!, 'fetched'),
+      imported: objectCountsByImportStage(stages!, 'imported'),
+    }),
     {
       when: ({ row, stages }) => row?.source === 'remote' && stages !== null,
       about:

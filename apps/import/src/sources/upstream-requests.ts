@@ -38,7 +38,7 @@ export class UpstreamRequests {
     try {
       return await this.egress.request(request);
     } catch (error) {
-      throw toSourceError(error);
+      throw toUpstreamError(error);
     }
   }
 
@@ -46,9 +46,9 @@ export class UpstreamRequests {
   async open({ secrets: _, ...request }: UpstreamRequest): Promise<EgressStream> {
     try {
       const answer = await this.egress.open(request);
-      return { ...answer, body: withSourceErrors(answer.body) };
+      return { ...answer, body: withUpstreamErrors(answer.body) };
     } catch (error) {
-      throw toSourceError(error);
+      throw toUpstreamError(error);
     }
   }
 
@@ -60,16 +60,16 @@ export class UpstreamRequests {
   }
 }
 
-function toSourceError(error: unknown): unknown {
+function toUpstreamError(error: unknown): unknown {
   if (!(error instanceof EgressError)) return error;
   return new UpstreamError(error.reason === 'address refused' ? 'address' : 'other', error.message, { cause: error });
 }
 
-async function* withSourceErrors(body: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
+async function* withUpstreamErrors(body: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
   try {
     yield* body;
   } catch (error) {
-    throw toSourceError(error);
+    throw toUpstreamError(error);
   }
 }
 

@@ -10,10 +10,14 @@ export const dependencyExportPresenter = presenter<ExportRow>('DependencyListExp
   export_type: [choice<string>(...EXPORT_TYPES), (row) => row.export_type, { about: 'Format of the file.' }],
   send_email: [bool, (row) => row.send_email, { about: 'Whether the author gets an e-mail at the end.' }],
   expires_at: [instant, (row) => row.expires_at, { about: 'When the export is deleted.' }],
-  self: [text, ({ id }, _, { links }) => links.apiUrl(exportPath(id)), { about: 'URL of the export.' }],
-  download: [text, ({ id }, _, { links }) => links.apiUrl(`${exportPath(id)}/download`), { about: 'URL of the file.' }],
+  self: [text, ({ id }, _, { links }) => links.apiUrl(dependencyExportApiPath(id)), { about: 'URL of the export.' }],
+  download: [
+    text,
+    ({ id }, _, { links }) => links.apiUrl(`${dependencyExportApiPath(id)}/download`),
+    { about: 'URL of the file.' },
+  ],
 });
 
-function exportPath(id: number): string {
+function dependencyExportApiPath(id: number): string {
   return `dependency_list_exports/${id}`;
 }

@@ -99,7 +99,7 @@ export class DependencyExportsQueries {
 
   async addExport(tx: Tx, made: NewExport): Promise<ExportRow> {
     const now = this.clock.now();
-    const [row] = await tx.run(ADD, { ...made, now, until: expiryTime(now) });
+    const [row] = await tx.run(ADD, { ...made, now, until: dependencyExportExpiryTime(now) });
     return row!;
   }
 
@@ -127,7 +127,13 @@ export class DependencyExportsQueries {
     file: { readonly sha256: string; readonly size: number },
   ): Promise<ExportRow | null> {
     const now = this.clock.now();
-    const [row] = await tx.run(FINISH, { id, sha256: file.sha256, size: file.size, now, until: expiryTime(now) });
+    const [row] = await tx.run(FINISH, {
+      id,
+      sha256: file.sha256,
+      size: file.size,
+      now,
+      until: dependencyExportExpiryTime(now),
+    });
     return row ?? null;
   }
 
@@ -143,6 +149,6 @@ export class DependencyExportsQueries {
   }
 }
 
-function expiryTime(now: Date): Date {
+function dependencyExportExpiryTime(now: Date): Date {
   return new Date(now.getTime() + KEPT_MS);
 }

@@ -19,17 +19,17 @@ export function toDependencyExportDownload(files: PackageFiles, row: ExportRow):
     length: row.size!,
     lastModified: row.finished_at!,
     version: row.sha256!,
-    filename: exportFileName(row),
+    filename: dependencyExportFileName(row),
   };
 }
 
 /** Returns a file name such as `project_7_dependencies_2026-11-21T0930.json`. The time is in UTC. */
-function exportFileName({ project_id, group_id, pipeline_id, export_type, finished_at }: ExportRow): string {
-  const parent = pipeline_id !== null ? `pipeline_${pipeline_id}` : projectOrGroupName(project_id, group_id);
+function dependencyExportFileName({ project_id, group_id, pipeline_id, export_type, finished_at }: ExportRow): string {
+  const parent = pipeline_id !== null ? `pipeline_${pipeline_id}` : projectOrGroupFileNamePart(project_id, group_id);
   const time = finished_at!.toISOString().slice(0, 16).replace(/:/g, '');
   return `${parent}_dependencies_${time}.${EXTENSIONS[export_type]}`;
 }
 
-function projectOrGroupName(projectId: number | null, groupId: number | null): string {
+function projectOrGroupFileNamePart(projectId: number | null, groupId: number | null): string {
   return projectId !== null ? `project_${projectId}` : `group_${groupId}`;
 }

@@ -26,13 +26,13 @@ export function readFilePart(
   const content = new PassThrough();
   // The body may fail before its reader listens, and an error without a listener would end the process.
   content.on('error', () => undefined);
-  void unwrapFilePart(body, content, onFilename).catch((error: unknown) =>
+  void copyFilePartToStream(body, content, onFilename).catch((error: unknown) =>
     content.destroy(toInvalidPartError(error, FILE_PART) as Error),
   );
   return content;
 }
 
-async function unwrapFilePart(
+async function copyFilePartToStream(
   body: BodyWithMediaType,
   content: PassThrough,
   onFilename: (filename: string) => void,

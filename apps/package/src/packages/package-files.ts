@@ -35,7 +35,7 @@ export class PackageFiles {
     } catch (error) {
       if (error instanceof BlobError && error.reason === 'too large') throw new Refused('File is too large');
       if (error instanceof BlobError && error.reason === 'source') throw error.cause ?? error;
-      throw toUnavailableIfStoreAway(error);
+      throw toUnavailableIfBlobStoreDown(error);
     }
   }
 
@@ -78,12 +78,12 @@ export class PackageFiles {
       return await this.blobs.open(key, range);
     } catch (error) {
       if (error instanceof BlobError && error.reason === 'not found') throw new NotFound();
-      throw toUnavailableIfStoreAway(error);
+      throw toUnavailableIfBlobStoreDown(error);
     }
   }
 }
 
-function toUnavailableIfStoreAway(error: unknown): unknown {
+function toUnavailableIfBlobStoreDown(error: unknown): unknown {
   if (!(error instanceof BlobError) || error.reason !== 'unavailable') return error;
   return Object.assign(new Unavailable('blobs away'), { cause: error });
 }

@@ -11,20 +11,20 @@ import type { Role, Viewer } from '@rookery/kernel';
 export function canReadPackages(viewer: Viewer, project: ProjectScope): boolean {
   return (
     project.packagesEnabled &&
-    (project.visibility !== 'private' || isAtLeastWithPackagesOn('reporter', viewer, project))
+    (project.visibility !== 'private' || hasRoleAndPackagesEnabled('reporter', viewer, project))
   );
 }
 
 /** Developers, unless the project is archived. */
 export function canPublishPackages(viewer: Viewer, project: ProjectScope): boolean {
-  return !project.archived && isAtLeastWithPackagesOn('developer', viewer, project);
+  return !project.archived && hasRoleAndPackagesEnabled('developer', viewer, project);
 }
 
 /** Maintainers, unless the project is archived. */
 export function canDeletePackages(viewer: Viewer, project: ProjectScope): boolean {
-  return !project.archived && isAtLeastWithPackagesOn('maintainer', viewer, project);
+  return !project.archived && hasRoleAndPackagesEnabled('maintainer', viewer, project);
 }
 
-function isAtLeastWithPackagesOn(role: Role, viewer: Viewer, project: ProjectScope): boolean {
+function hasRoleAndPackagesEnabled(role: Role, viewer: Viewer, project: ProjectScope): boolean {
   return project.packagesEnabled && (viewer.isAdmin || project.level >= ACCESS_LEVELS[role]);
 }

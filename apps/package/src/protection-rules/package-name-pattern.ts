@@ -29,14 +29,14 @@ export function findPackageNamePatternProblem(type: ProtectedPackageType, patter
   if (pattern.trim() === '') return "Package name pattern can't be blank";
   const [tooLong] = lengthProblems(pattern, 255);
   if (tooLong !== undefined) return `Package name pattern ${tooLong}`;
-  if (type === 'npm' && !isNpmPattern(pattern))
+  if (type === 'npm' && !isValidNpmNamePattern(pattern))
     return 'Package name pattern should be a valid NPM package name with optional wildcard characters.';
   if (type === 'pypi' && !PYPI_NAME.test(pattern))
     return 'Package name pattern should be a valid PyPI package name with optional wildcard characters.';
   return null;
 }
 
-function isNpmPattern(pattern: string): boolean {
+function isValidNpmNamePattern(pattern: string): boolean {
   if (!pattern.startsWith('@')) return NPM_NAME.test(pattern);
   const slash = pattern.indexOf('/');
   return slash > 1 && NPM_SCOPE.test(pattern.slice(1, slash)) && NPM_NAME.test(pattern.slice(slash + 1));

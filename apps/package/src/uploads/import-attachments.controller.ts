@@ -30,7 +30,7 @@ export class ImportAttachmentsController {
   @InternalRoute('POST', INTERNAL_PATHS.importAttachments, INTERNAL_CALLERS.importAttachments)
   async find({ body: { project_id: projectId, sources } }: InternalRequest): Promise<FindAttachmentsAnswer> {
     if (!Number.isSafeInteger(projectId)) throw new InvalidParameters(['project_id is invalid']);
-    if (!Array.isArray(sources) || sources.length > MAX_FOUND_ATTACHMENTS || !sources.every(isAttachmentSource))
+    if (!Array.isArray(sources) || sources.length > MAX_FOUND_ATTACHMENTS || !sources.every(isAttachmentSourceDigest))
       throw new InvalidParameters(['sources is invalid']);
     const found = await this.uploads.findImported(projectId as number, sources);
     const attachments = sources.map((source) => {
@@ -44,7 +44,7 @@ export class ImportAttachmentsController {
   async store({ query, input }: InternalUpload): Promise<InternalStream> {
     const { project_id: id, source, filename } = query;
     if (typeof id !== 'string' || !/^\d{1,15}$/.test(id)) throw new InvalidParameters(['project_id is invalid']);
-    if (!isAttachmentSource(source)) throw new InvalidParameters(['source is invalid']);
+    if (!isAttachmentSourceDigest(source)) throw new InvalidParameters(['source is invalid']);
     if (typeof filename !== 'string' || filename.length > MAX_FILENAME)
       throw new InvalidParameters(['filename is invalid']);
     const projectId = await this.requireWritableProject(Number(id));
@@ -71,6 +71,6 @@ export class ImportAttachmentsController {
   }
 }
 
-function isAttachmentSource(value: unknown): value is string {
+function isAttachmentSourceDigest(value: unknown): value is string {
   return typeof value === 'string' && SOURCE.test(value);
 }

@@ -20,10 +20,10 @@ const TOTAL = statement<{ project: number }, ImportedTotal>(
 );
 const SECRET_BYTES = 16;
 /** Another request has stored the same upstream file meanwhile. */
-class FileStoredMeanwhile extends Error {}
+class UpstreamFileAlreadyStored extends Error {}
 const uploads = defineCollection(Upload, {
   within: 'projectId',
-  taken: { uq_uploads_import_source: () => new FileStoredMeanwhile() },
+  taken: { uq_uploads_import_source: () => new UpstreamFileAlreadyStored() },
 });
 
 /** A file while it arrives. `filename` is known after the first bytes of `source`. */
@@ -63,7 +63,7 @@ export class UploadsService {
     try {
       return await this.addUpload(projectId, { uploaderId: null, importSource }, file, before);
     } catch (error) {
-      if (!(error instanceof FileStoredMeanwhile)) throw error;
+      if (!(error instanceof UpstreamFileAlreadyStored)) throw error;
       return this.uploads.find({ importSource }, projectId);
     }
   }

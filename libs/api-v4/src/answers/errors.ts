@@ -132,19 +132,19 @@ export function renderError(
       // Logs each one, because an operator may have to check its outcome. Without Retry-After, so that no client
       // repeats it.
       log?.error({ err: error, requestId }, 'a commit is in doubt');
-      return messageAnswer(502, '502 Bad Gateway');
+      return messageFieldAnswer(502, '502 Bad Gateway');
     }
-    if (error instanceof AnswerLostAfterCommit) return messageAnswer(502, '502 Bad Gateway');
+    if (error instanceof AnswerLostAfterCommit) return messageFieldAnswer(502, '502 Bad Gateway');
     return unavailableAnswer(error instanceof Unavailable ? error.retryAfterSeconds : 1);
   }
   const known = error instanceof RookeryError ? renderRookeryError(error, log) : undefined;
   if (known) return known;
   const status = httpStatusOf(error);
   if (status !== undefined && status >= 400 && status < 500) {
-    return status === 400 ? errorTextAnswer(400, new MalformedBody().message) : statusAnswer(status);
+    return status === 400 ? errorFieldAnswer(400, new MalformedBody().message) : statusAnswer(status);
   }
   log?.error({ err: error }, 'unexpected error');
-  return messageAnswer(500, '500 Internal Server Error');
+  return messageFieldAnswer(500, '500 Internal Server Error');
 }
 
 /** Longest reason phrase. Units: characters. */
@@ -173,24 +173,24 @@ export function toErrorAfterCommit(error: unknown): unknown {
 
 function renderRookeryError(error: RookeryError, log?: Pick<Logger, 'warn'>): RenderedError | undefined {
   if (error instanceof NotFound) {
-    return messageAnswer(404, error.options.verbatim ? error.message : `404 ${error.message}`);
+    return messageFieldAnswer(404, error.options.verbatim ? error.message : `404 ${error.message}`);
   }
-  if (error instanceof InvalidParameters) return errorTextAnswer(400, error.problems.join(', '));
-  if (error instanceof HeavyPage) return errorTextAnswer(400, error.message);
-  if (error instanceof Invalid) return messageAnswer(400, error.fields);
-  if (error instanceof InvalidWithSentences) return messageAnswer(400, error.sentences);
+  if (error instanceof InvalidParameters) return errorFieldAnswer(400, error.problems.join(', '));
+  if (error instanceof HeavyPage) return errorFieldAnswer(400, error.message);
+  if (error instanceof Invalid) return messageFieldAnswer(400, error.fields);
+  if (error instanceof InvalidWithSentences) return messageFieldAnswer(400, error.sentences);
   if (error instanceof Refused) {
-    if (error.options.underError) return messageAnswer(400, { error: error.message });
+    if (error.options.underError) return messageFieldAnswer(400, { error: error.message });
     if (error.options.more) return errorAnswer(400, { message: error.message, ...error.options.more });
-    return error.options.verbatim ? messageAnswer(400, error.message) : reasonAnswer(400, error.reason);
+    return error.options.verbatim ? messageFieldAnswer(400, error.message) : statusAndReasonAnswer(400, error.reason);
   }
   if (error instanceof PartlyRefused) return errorAnswer(400, { status: 'error', message: error.reasons });
   if (error instanceof Forbidden) {
-    if (error.options.inError) return errorTextAnswer(403, error.message);
-    return error.options.verbatim ? messageAnswer(403, error.message) : reasonAnswer(403, error.reason);
+    if (error.options.inError) return errorFieldAnswer(403, error.message);
+    return error.options.verbatim ? messageFieldAnswer(403, error.message) : statusAndReasonAnswer(403, error.reason);
   }
   if (error instanceof Unauthorized) {
-    const rendering = reasonAnswer(401, error.reason);
+    const rendering = statusAndReasonAnswer(401, error.reason);
     return error.challenge === undefined
       ? rendering
       : { ...rendering, headers: { 'www-authenticate': error.challenge } };
@@ -198,10 +198,10 @@ function renderRookeryError(error: RookeryError, log?: Pick<Logger, 'warn'>): Re
   if (error instanceof TokenRefused) return tokenRefusedAnswer(TOKEN_TEXTS[error.why]);
   if (error instanceof InsufficientScope) return insufficientScopeAnswer(error.scopes);
   if (error instanceof IdempotencyKeyInUse) {
-    return messageAnswer(409, error.message, { 'retry-after': String(error.retryAfterSeconds) });
+    return messageFieldAnswer(409, error.message, { 'retry-after': String(error.retryAfterSeconds) });
   }
-  if (error instanceof Conflict) return messageAnswer(409, error.reason ?? '409 Conflict');
-  if (error instanceof Unprocessable) return messageAnswer(422, error.detail ?? '422 Unprocessable Entity');
+  if (error instanceof Conflict) return messageFieldAnswer(409, error.reason ?? '409 Conflict');
+  if (error instanceof Unprocessable) return messageFieldAnswer(422, error.detail ?? '422 Unprocessable Entity');
   if (error instanceof ImportRefused) {
     const detail = error.key === 'message' ? { error: error.detail } : error.detail;
     return errorAnswer(IMPORT_STATUSES[error.why], { [error.key]: detail });
@@ -209,30 +209,30 @@ function renderRookeryError(error: RookeryError, log?: Pick<Logger, 'warn'>): Re
   if (error instanceof MethodNotAllowed) {
     if (error.explanation === undefined) return statusAnswer(405);
     return error.options.under === 'message'
-      ? messageAnswer(405, error.explanation)
-      : errorTextAnswer(405, error.explanation);
+      ? messageFieldAnswer(405, error.explanation)
+      : errorFieldAnswer(405, error.explanation);
   }
-  if (error instanceof PreconditionFailed) return messageAnswer(412, '412 Precondition Failed');
+  if (error instanceof PreconditionFailed) return messageFieldAnswer(412, '412 Precondition Failed');
   if (error instanceof Moved) {
     const headers = { location: error.location, 'content-type': 'text/plain' };
     return { status: 301, headers, body: error.message };
   }
   if (error instanceof NotModified) return { status: 304, headers: {}, body: null };
-  if (error instanceof NotImplemented) return messageAnswer(501, error.message);
+  if (error instanceof NotImplemented) return messageFieldAnswer(501, error.message);
   if (error instanceof TooLarge) return statusAnswer(413);
   if (error instanceof TooManyRequests) {
-    return messageAnswer(429, { error: error.message }, rateHeaders(error));
+    return messageFieldAnswer(429, { error: error.message }, tooManyRequestsHeaders(error));
   }
-  return renderHttpError(error, log);
+  return renderHttpLayerError(error, log);
 }
 
-function renderHttpError(error: RookeryError, log?: Pick<Logger, 'warn'>): RenderedError | undefined {
-  if (error instanceof UnknownRoute) return errorTextAnswer(404, '404 Not Found');
-  if (error instanceof WrongVerb) return errorTextAnswer(405, '405 Not Allowed', { allow: error.allowed.join(', ') });
-  if (error instanceof MalformedBody) return errorTextAnswer(400, error.message);
-  if (error instanceof UnsupportedMediaType) return errorTextAnswer(415, error.message);
+function renderHttpLayerError(error: RookeryError, log?: Pick<Logger, 'warn'>): RenderedError | undefined {
+  if (error instanceof UnknownRoute) return errorFieldAnswer(404, '404 Not Found');
+  if (error instanceof WrongVerb) return errorFieldAnswer(405, '405 Not Allowed', { allow: error.allowed.join(', ') });
+  if (error instanceof MalformedBody) return errorFieldAnswer(400, error.message);
+  if (error instanceof UnsupportedMediaType) return errorFieldAnswer(415, error.message);
   if (error instanceof RangeNotSatisfiable)
-    return messageAnswer(416, error.message, { 'content-range': `bytes */${error.size}` });
+    return messageFieldAnswer(416, error.message, { 'content-range': `bytes */${error.size}` });
   if (error instanceof ContextRefused) {
     // Only our own processes can reach a service directly, so a request without a valid context is logged.
     log?.warn({ why: error.why }, 'request context refused');
@@ -244,26 +244,26 @@ function renderHttpError(error: RookeryError, log?: Pick<Logger, 'warn'>): Rende
 function errorAnswer(status: number, body: object, headers: Readonly<Record<string, string>> = {}): RenderedError {
   return { status, headers, body: JSON.stringify(body) };
 }
-function messageAnswer(
+function messageFieldAnswer(
   status: number,
   value: string | object,
   headers?: Readonly<Record<string, string>>,
 ): RenderedError {
   return errorAnswer(status, { message: value }, headers);
 }
-function errorTextAnswer(status: number, text: string, headers?: Readonly<Record<string, string>>): RenderedError {
+function errorFieldAnswer(status: number, text: string, headers?: Readonly<Record<string, string>>): RenderedError {
   return errorAnswer(status, { error: text }, headers);
 }
-function reasonAnswer(status: number, reason?: string): RenderedError {
-  return messageAnswer(status, `${status} ${STATUS_TEXTS[status]!}${reason === undefined ? '' : ` - ${reason}`}`);
+function statusAndReasonAnswer(status: number, reason?: string): RenderedError {
+  return messageFieldAnswer(status, `${status} ${STATUS_TEXTS[status]!}${reason === undefined ? '' : ` - ${reason}`}`);
 }
 function statusAnswer(status: number): RenderedError {
-  return messageAnswer(status, `${status} ${STATUS_TEXTS[status] ?? 'Error'}`);
+  return messageFieldAnswer(status, `${status} ${STATUS_TEXTS[status] ?? 'Error'}`);
 }
 function unavailableAnswer(retryAfterSeconds: number): RenderedError {
-  return messageAnswer(503, '503 Service Unavailable', { 'retry-after': String(retryAfterSeconds) });
+  return messageFieldAnswer(503, '503 Service Unavailable', { 'retry-after': String(retryAfterSeconds) });
 }
-function rateHeaders({ retryAfterSeconds, limit }: TooManyRequests): Readonly<Record<string, string>> {
+function tooManyRequestsHeaders({ retryAfterSeconds, limit }: TooManyRequests): Readonly<Record<string, string>> {
   const retryAfter = { 'retry-after': String(retryAfterSeconds) };
   // Limits of concurrency have no reset time.
   if (limit.each === 'moment') return retryAfter;

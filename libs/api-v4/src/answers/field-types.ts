@@ -20,32 +20,32 @@ export interface FieldType<V> {
 // Characters that JSON must escape, and lone surrogates, which only JSON.stringify writes well-formed.
 const NEEDS_ESCAPE = /["\\\u0000-\u001f\ud800-\udfff]/;
 
-function writeText(value: unknown): string {
+function encodeTextAsJson(value: unknown): string {
   if (typeof value !== 'string') return value === null || value === undefined ? 'null' : JSON.stringify(String(value));
   // For long texts the native writer is faster than scanning twice.
   return value.length < 64 && !NEEDS_ESCAPE.test(value) ? `"${value}"` : JSON.stringify(value);
 }
 
-function writeNumber(value: unknown): string {
+function encodeNumberAsJson(value: unknown): string {
   return typeof value === 'number' && Number.isFinite(value) ? String(value) : 'null';
 }
 
-function writeInstant(value: unknown): string {
+function encodeInstantAsJson(value: unknown): string {
   if (value instanceof Date) return `"${value.toISOString()}"`;
   if (typeof value !== 'string') return 'null';
   // Texts from instantSql already have this form; others are converted.
   return value.length === 24 && value.endsWith('Z') ? `"${value}"` : `"${new Date(value).toISOString()}"`;
 }
 
-function writeDay(value: unknown): string {
+function encodeDayAsJson(value: unknown): string {
   if (value instanceof Date) return `"${value.toISOString().slice(0, 10)}"`;
   return typeof value === 'string' ? `"${value.slice(0, 10)}"` : 'null';
 }
 
 /** A safe integer. */
-export const int: FieldType<number> = { schema: { type: 'integer' }, write: writeNumber };
-export const number: FieldType<number> = { schema: { type: 'number' }, write: writeNumber };
-export const text: FieldType<string> = { schema: { type: 'string' }, write: writeText };
+export const int: FieldType<number> = { schema: { type: 'integer' }, write: encodeNumberAsJson };
+export const number: FieldType<number> = { schema: { type: 'number' }, write: encodeNumberAsJson };
+export const text: FieldType<string> = { schema: { type: 'string' }, write: encodeTextAsJson };
 export const bool: FieldType<boolean> = {
   schema: { type: 'boolean' },
   write: (value) => (value === true ? 'true' : value === false ? 'false' : 'null'),
@@ -53,10 +53,10 @@ export const bool: FieldType<boolean> = {
 /** Written as ISO 8601, UTC, milliseconds. A text must be of that form already (PostgreSQL's `instantSql`). */
 export const instant: FieldType<Date | string> = {
   schema: { type: 'string', format: 'date-time' },
-  write: writeInstant,
+  write: encodeInstantAsJson,
 };
 /** A calendar day, `YYYY-MM-DD`. */
-export const day: FieldType<Date | string> = { schema: { type: 'string', format: 'date' }, write: writeDay };
+export const day: FieldType<Date | string> = { schema: { type: 'string', format: 'date' }, write: encodeDayAsJson };
 /** Always null: a field that the API has but Rookery does not support. */
 export const alwaysNull: FieldType<null> = { schema: { type: 'null' }, write: () => 'null' };
 /** Always an empty list: a list that the API has but Rookery does not support. */
@@ -67,7 +67,7 @@ export const alwaysEmptyList: FieldType<readonly never[]> = {
 
 /** A text of an enumeration. */
 export function choice<const C extends string>(...values: readonly C[]): FieldType<C> {
-  return { schema: { type: 'string', enum: [...values] }, write: writeText };
+  return { schema: { type: 'string', enum: [...values] }, write: encodeTextAsJson };
 }
 
 /** Renders null and missing values as null. */

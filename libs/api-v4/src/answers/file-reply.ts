@@ -35,7 +35,7 @@ export async function writeFile(
     const headers = commonHeaders(facts, chooseCacheControl(file));
     if (file.vary !== undefined) headers.push('vary', file.vary);
     for (const [name, value] of Object.entries(validators)) headers.push(name, value);
-    if (Object.keys(validators).length > 0 && fresh(asked, validators)) return writeHead(reply, 304, headers);
+    if (Object.keys(validators).length > 0 && fresh(asked, validators)) return replyWithoutBody(reply, 304, headers);
     if (file.stream === null) throw new Error('a file has no bytes although the caller does not have its version');
     headers.push(...contentHeaders(file));
     const size = knownSize(file);
@@ -44,8 +44,8 @@ export async function writeFile(
     if (range) headers.push('content-range', `bytes ${range.start}-${range.end}/${size}`);
     const length = range ? range.end - range.start + 1 : size;
     if (length !== undefined) headers.push('content-length', String(length));
-    if (facts.isHead) return writeHead(reply, 200, headers);
-    await writeBytes(reply, file, { status: range ? 206 : 200, headers, range, length });
+    if (facts.isHead) return replyWithoutBody(reply, 200, headers);
+    await writeFileBytes(reply, file, { status: range ? 206 : 200, headers, range, length });
   } finally {
     // Closes the source even if it was not sent.
     if (isStream(file.stream)) file.stream.destroy();
@@ -59,7 +59,7 @@ interface PlannedFileReply {
   readonly length: number | undefined;
 }
 
-async function writeBytes(reply: FastifyReply, { stream }: FileAnswer, planned: PlannedFileReply): Promise<void> {
+async function writeFileBytes(reply: FastifyReply, { stream }: FileAnswer, planned: PlannedFileReply): Promise<void> {
   const { range, length, status, headers } = planned;
   if (Buffer.isBuffer(stream)) {
     reply.hijack();
@@ -122,7 +122,7 @@ class ExactLengthCheck extends Transform {
   }
 }
 
-function writeHead(reply: FastifyReply, status: number, headers: readonly string[]): void {
+function replyWithoutBody(reply: FastifyReply, status: number, headers: readonly string[]): void {
   reply.hijack();
   reply.raw.writeHead(status, [...headers]);
   reply.raw.end();

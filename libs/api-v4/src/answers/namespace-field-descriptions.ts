@@ -1,7 +1,7 @@
 const KEPT = 'Stored and shown, without any effect.';
 const BYTES = 'Bytes.';
 /** Describes a field of a feature that Rookery does not have. */
-const describeUnsupported = (value: string): string => `Always ${value}: not supported.`;
+const describeUnsupportedField = (fixedValue: string): string => `Always ${fixedValue}: not supported.`;
 
 /** Default descriptions for groups, projects, namespaces and their settings; see `words.ts`. */
 export const WORDS_OF_PLACES: Readonly<Record<string, string>> = {
@@ -15,7 +15,7 @@ export const WORDS_OF_PLACES: Readonly<Record<string, string>> = {
   kind: 'Whether it is a group or a personal namespace.',
   notification_level: 'Amount of notifications for the member.',
   extern_uid: 'Id of the user at the provider.',
-  saml_provider_id: describeUnsupported('null'),
+  saml_provider_id: describeUnsupportedField('null'),
   // Objects that an import could not bring along.
   exception_class: 'Kind of the failure.',
   exception_message: 'Name of the object and the reason.',
@@ -98,8 +98,8 @@ export const WORDS_OF_PLACES: Readonly<Record<string, string>> = {
   enforce_auth_checks_on_uploads: `Whether uploaded files are for members only. ${KEPT}`,
   warn_about_potentially_unwanted_characters: `Whether texts with unusual characters are marked. ${KEPT}`,
   service_desk_enabled: `Whether issues can be created by e-mail. ${KEPT}`,
-  ldap_access: describeUnsupported('null'),
-  ldap_cn: describeUnsupported('null'),
+  ldap_access: describeUnsupportedField('null'),
+  ldap_cn: describeUnsupportedField('null'),
   repository_storage: 'Always `default`: there is only one.',
   // Properties of projects and groups.
   namespace: 'Group or user namespace that it belongs to.',
@@ -121,9 +121,9 @@ export const WORDS_OF_PLACES: Readonly<Record<string, string>> = {
   last_activity_at: 'Time of the last activity.',
   marked_for_deletion_at: 'Day on which it was marked for deletion; null for none.',
   empty_repo: 'Whether the repository has no commit.',
-  readme_url: describeUnsupported('null'),
-  license: describeUnsupported('null'),
-  license_url: describeUnsupported('null'),
+  readme_url: describeUnsupportedField('null'),
+  license: describeUnsupportedField('null'),
+  license_url: describeUnsupportedField('null'),
   import_url: 'URL of the source of the import.',
   import_type: 'Type of the source of the import; null if it was created here.',
   import_error: 'Reason why the import failed.',
@@ -185,8 +185,8 @@ export const WORDS_OF_PLACES: Readonly<Record<string, string>> = {
   max_seats_used: 'Largest number of seats ever in use.',
   max_seats_used_changed_at: 'Time of the last change of that number.',
   members_count_with_descendants: 'Number of members, including all subgroups and projects.',
-  additional_purchased_storage_size: describeUnsupported('0'),
-  additional_purchased_storage_ends_on: describeUnsupported('null'),
+  additional_purchased_storage_size: describeUnsupportedField('0'),
+  additional_purchased_storage_ends_on: describeUnsupportedField('null'),
   trial: 'Always false: trials are not supported.',
   trial_ends_on: 'Always null: trials are not supported.',
 };

@@ -18,7 +18,7 @@ export function endpointProblems(endpoints: readonly EndpointRecord[]): readonly
       ...findDeclarationProblems(endpoint),
       ...findSearchParamProblems(endpoint),
       ...findStreamProblems(endpoint),
-      ...templates.flatMap((template) => findPathProblems(endpoint, template)),
+      ...templates.flatMap((template) => findPathParamProblems(endpoint, template)),
       ...twice.map(() => 'is declared twice'),
     ];
     return problems.map((problem) => `${name} (${endpoint.controller.name}.${endpoint.handler}) ${problem}`);
@@ -67,7 +67,7 @@ function findStreamProblems(endpoint: EndpointRecord): string[] {
   ];
 }
 
-function findPathProblems({ options }: EndpointRecord, template: string): string[] {
+function findPathParamProblems({ options }: EndpointRecord, template: string): string[] {
   const names = pathParamNamesOf(template);
   const fields = options.params ? fieldsOf(options.params) : [];
   const claimed = new Set([...fields.map((field) => field.name), ...(options.within ? [options.within.param] : [])]);

@@ -114,7 +114,10 @@ export class ParamsPlan<P extends object> {
         const items = many ? (toItems(sent[name]) ?? []) : [sent[name]];
         for (const item of items) {
           if (isRecord(item))
-            plan.collectUnreadNames(item, bracketedName(parentName, name), { ...found, isKnown: knowsNoName });
+            plan.collectUnreadNames(item, bracketedName(parentName, name), {
+              ...found,
+              isKnown: treatParamNameAsUnknown,
+            });
         }
       }
     }
@@ -191,7 +194,7 @@ export class ParamsPlan<P extends object> {
   }
 }
 
-const knowsNoName = (): boolean => false;
+const treatParamNameAsUnknown = (): boolean => false;
 const NOTHING: RawParams = Object.freeze(Object.create(null) as RawParams);
 
 function planField(field: FieldDeclaration, rules: readonly Rule[], pathNames: ReadonlySet<string>): PlannedField {

@@ -29,7 +29,7 @@ export async function resolveParentScope(
   const scope = isUsable ? await within.resolve(resolver, ref, viewer) : null;
   // The refusal comes first, so that it does not show whether another project exists.
   const project = within.kind === 'project' ? (scope as ProjectScope | null) : null;
-  if (!(await admitsJobOfCaller(project, viewer, resolver)))
+  if (!(await mayCallerJobAccessParent(project, viewer, resolver)))
     throw new Forbidden('The project does not admit the token of this job');
   if (scope !== null) return scope;
   const request = { viewer, method: raw.method!, url: raw.url! };
@@ -41,7 +41,7 @@ export async function resolveParentScope(
  * Whether a parent admits the caller: true for callers without the token of a job. `parent` is null if it is missing,
  * is no project, or the caller may not see it. Source: reference identity-and-import 4.10.
  */
-async function admitsJobOfCaller(
+async function mayCallerJobAccessParent(
   parent: ProjectScope | null,
   viewer: Viewer,
   resolver: ScopeResolver,

@@ -192,7 +192,7 @@ export class EndpointPipeline {
       return await act(state);
     } catch (error) {
       const { viewer, rights, upload } = state;
-      if (!mayNewerDirectoryHelp(error) || rights.hasCommitted || upload?.isOpen) throw error;
+      if (!couldNewerDirectoryFixError(error) || rights.hasCommitted || upload?.isOpen) throw error;
       const directory = await this.runtime.resolver?.newestPosition?.(viewer);
       if (!directory) throw error;
       const newer = { ...viewer, directory };
@@ -419,7 +419,7 @@ export class EndpointPipeline {
       const { requestId } = viewer;
       const knownVersions = parseIfNoneMatch(request.headers['if-none-match']);
       const isHead = request.raw.method === 'HEAD';
-      const isWriteForbidden = isHead || isBrowserRequest(request.headers);
+      const isWriteForbidden = isHead || isHeadOrBrowserRequest(request.headers);
       const sent = { params, page, keyset, files, unmodifiedSince, knownVersions, isWriteForbidden, isHead };
       return { ...sent, viewer, within: undefined, requestId };
     } catch (error) {
@@ -453,7 +453,7 @@ type AnswerWithStatus = AnswerText & { readonly status: number };
 type Writable<T> = { -readonly [K in keyof T]: T[K] };
 
 /** Whether the error could disappear with a newer directory: a missing permission, or a parent that is not found. */
-function mayNewerDirectoryHelp(error: unknown): boolean {
+function couldNewerDirectoryFixError(error: unknown): boolean {
   return error instanceof NotFound || error instanceof Forbidden || error instanceof Unauthorized;
 }
 
@@ -481,6 +481,6 @@ function parseHttpDate(text: string | undefined): Date | null {
   return Number.isNaN(date.getTime()) ? null : date;
 }
 
-function isBrowserRequest(headers: ApiRequest['headers']): boolean {
+function isHeadOrBrowserRequest(headers: ApiRequest['headers']): boolean {
   return headers[READ_ONLY_HEADER] !== undefined || /\btext\/html\b/i.test(headers.accept ?? '');
 }

@@ -18,14 +18,14 @@ export function verifyViewer(request: ApiRequest, audience: string, keys: Contex
   const passed = request[CLAIMS];
   const claims = passed
     ? checkClaims(passed, expected)
-    : verifiedClaims(request.headers[CONTEXT_HEADER], expected, keys);
+    : verifyContextHeader(request.headers[CONTEXT_HEADER], expected, keys);
   if (now > claims.ddl) throw new Unavailable('deadline');
   const viewer = asViewer(claims);
   // The scopes are copied, because the gateway caches the token's list and uses it for later requests.
   return passed ? { ...viewer, scopes: [...viewer.scopes] } : viewer;
 }
 
-function verifiedClaims(
+function verifyContextHeader(
   header: string | string[] | undefined,
   expected: Parameters<typeof verifyContext>[1],
   keys: ContextSigningKeys,

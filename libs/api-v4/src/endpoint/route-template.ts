@@ -14,11 +14,11 @@ const CONTROLLER_PATH = 'path';
 export function templatesOf(endpoint: EndpointRecord): readonly string[] {
   const prefix = Reflect.getMetadata(CONTROLLER_PATH, endpoint.controller) as string | readonly string[] | undefined;
   const base = typeof prefix === 'string' ? prefix : (prefix?.[0] ?? '');
-  const aliases = (endpoint.options.aliases ?? []).map((path) => joinPath('', path));
-  return [joinPath(base, endpoint.path), ...aliases];
+  const aliases = (endpoint.options.aliases ?? []).map((path) => joinApiPath('', path));
+  return [joinApiPath(base, endpoint.path), ...aliases];
 }
 
-function joinPath(base: string, path: string): string {
+function joinApiPath(base: string, path: string): string {
   if (path.startsWith('//')) return path.slice(1);
   const joined = [API_PREFIX, base, path].map((part) => part.replace(/^\/+|\/+$/g, '')).filter((part) => part !== '');
   return `/${joined.join('/')}`;

@@ -34,10 +34,10 @@ export class UnreadParams {
     const withoutEffect = this.plan.withoutEffect(sources, viewer);
     const unread = this.plan.listUnread(sources, this.readElsewhere, MAX_NAMES);
     if (unread.length === 0) return withoutEffect;
-    const names = [...new Set(unread.map(maskUnusualName))];
+    const names = [...new Set(unread.map(maskUnusualParamName))];
     if (this.isStrict) throw new InvalidParameters(names.map((name) => `${name} is not read here`));
     return [...names, ...withoutEffect];
   }
 }
 
-const maskUnusualName = (name: string): string => (PLAIN_NAME.test(name) ? name : '*');
+const maskUnusualParamName = (name: string): string => (PLAIN_NAME.test(name) ? name : '*');

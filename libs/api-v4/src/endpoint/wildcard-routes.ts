@@ -46,8 +46,8 @@ export class WildcardRoutes<T> {
   findRoute(method: string, path: string): RouteMatch<T> | null {
     const raw = splitPath(path);
     for (const route of this.routes) {
-      if (route.method !== method || !matchesSegments(route, raw)) continue;
-      const params = matchParams(route, raw);
+      if (route.method !== method || !matchesWildcardRoute(route, raw)) continue;
+      const params = extractWildcardRouteParams(route, raw);
       if (params !== null) return { target: route.target, params };
     }
     return null;
@@ -60,7 +60,7 @@ export class WildcardRoutes<T> {
   }
 }
 
-function matchesSegments<T>({ segments, at, tail }: WildcardRoute<T>, rawSegments: readonly string[]): boolean {
+function matchesWildcardRoute<T>({ segments, at, tail }: WildcardRoute<T>, rawSegments: readonly string[]): boolean {
   for (let i = 0; i < at; i++) {
     const segment = rawSegments[i];
     if (segment === undefined) return false;
@@ -73,7 +73,7 @@ function matchesSegments<T>({ segments, at, tail }: WildcardRoute<T>, rawSegment
  * Returns null if the wildcard's value contains an empty name, a dot segment or a control character. The gateway answers dot
  * segments and control characters with 400.
  */
-function matchParams<T>(
+function extractWildcardRouteParams<T>(
   { segments, at, tail }: WildcardRoute<T>,
   rawSegments: readonly string[],
 ): Record<string, string> | null {

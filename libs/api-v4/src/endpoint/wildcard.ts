@@ -92,10 +92,14 @@ export function wildcardProblems(
   if (malformed.length > 0) return malformed.map(({ name }) => `${name} has more than one wildcard`);
   const wild = split
     .filter(({ at }) => at >= 0)
-    .map((one) => ({ ...one, tail: wildcardTail(one.segments.slice(one.at)), head: templateHeadKey(one.method, one) }));
+    .map((one) => ({
+      ...one,
+      tail: wildcardTail(one.segments.slice(one.at)),
+      head: routeKeyBeforeWildcard(one.method, one),
+    }));
   const pairs = wild.flatMap((one, index) => wild.slice(index + 1).map((other) => [one, other] as const));
   const leading = wild.find(({ at }) => at === 0);
-  const inTheWay = leading ? split.filter(({ at, segments }) => at !== 0 && !startsWithFixedSegment(segments)) : [];
+  const inTheWay = leading ? split.filter(({ at, segments }) => at !== 0 && !startsWithReservedSegment(segments)) : [];
   return [
     ...pairs
       .filter(([one, other]) => one.head === other.head && areAmbiguous(one.tail, other.tail))
@@ -104,12 +108,12 @@ export function wildcardProblems(
   ];
 }
 
-function templateHeadKey(method: string, { segments, at }: { segments: readonly string[]; at: number }): string {
+function routeKeyBeforeWildcard(method: string, { segments, at }: { segments: readonly string[]; at: number }): string {
   const head = segments.slice(0, at).map((segment) => (PARAMETER.test(segment) ? ':' : segment));
   return `${method} ${head.join('/')}`;
 }
 
-function startsWithFixedSegment([first]: readonly string[]): boolean {
+function startsWithReservedSegment([first]: readonly string[]): boolean {
   return first === undefined || FIXED_SEGMENTS.has(first);
 }
 

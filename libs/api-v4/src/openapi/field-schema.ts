@@ -5,7 +5,7 @@ import { findFieldDescription } from '../answers/field-descriptions';
 
 /** Returns the JSON schema of a field. Its description is that of the decorator, or else that of its name. */
 export function fieldSchema({ name, form, common }: FieldDeclaration): JsonSchema {
-  const schema = formSchema(form);
+  const schema = fieldFormSchema(form);
   const deprecated = common.deprecated === undefined ? undefined : `Deprecated: use ${common.deprecated}.`;
   const audience = common.forAdministrators
     ? ['For administrators.', common.about]
@@ -42,7 +42,7 @@ export function isRequired({ common }: FieldDeclaration): boolean {
   return !common.optional && !common.nullable && common.default === undefined;
 }
 
-function formSchema(form: FieldForm): JsonSchema {
+function fieldFormSchema(form: FieldForm): JsonSchema {
   switch (form.kind) {
     case 'int':
       return { type: 'integer', ...boundIfDefined('minimum', form.min), ...boundIfDefined('maximum', form.max) };
@@ -62,7 +62,7 @@ function formSchema(form: FieldForm): JsonSchema {
         enum: [...form.values],
       };
     case 'list':
-      return { type: 'array', maxItems: form.max, items: itemSchema(form.of) };
+      return { type: 'array', maxItems: form.max, items: listItemSchema(form.of) };
     case 'hash':
       return { type: 'object', additionalProperties: HASH_ITEMS[form.of] };
     case 'hashes':
@@ -80,7 +80,7 @@ function formSchema(form: FieldForm): JsonSchema {
 
 const HASH_ITEMS = { text: { type: 'string' }, flag: { type: 'boolean' }, any: {} } as const;
 
-function itemSchema(itemKind: (FieldForm & { kind: 'list' })['of']): JsonSchema {
+function listItemSchema(itemKind: (FieldForm & { kind: 'list' })['of']): JsonSchema {
   if (itemKind === 'int') return { type: 'integer' };
   return itemKind === 'text' ? { type: 'string' } : { type: 'string', enum: [...itemKind.oneOf] };
 }

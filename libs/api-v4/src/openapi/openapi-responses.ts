@@ -45,7 +45,7 @@ export function describeResponses(endpoint: EndpointRecord): JsonSchema {
     (status) => !successes.includes(status) && !(status in parts),
   );
   return {
-    [answers.status]: { ...describeSuccess(endpoint), ...again },
+    [answers.status]: { ...describeSuccessResponse(endpoint), ...again },
     ...parts,
     ...(second
       ? {
@@ -57,11 +57,11 @@ export function describeResponses(endpoint: EndpointRecord): JsonSchema {
           },
         }
       : {}),
-    ...Object.fromEntries(refusals.map((status) => [String(status), describeRefusal(endpoint, status)])),
+    ...Object.fromEntries(refusals.map((status) => [String(status), describeRefusalResponse(endpoint, status)])),
   };
 }
 
-function describeRefusal({ options }: EndpointRecord, status: number): JsonSchema {
+function describeRefusalResponse({ options }: EndpointRecord, status: number): JsonSchema {
   if (status < 400) return refusalResponse(status);
   if (options.failsAs !== undefined) return describeGitRefusal(options.failsAs);
   if (options.answers.kind === 'web' && status === 400) return refusalResponseAs(status, 'text/html');
@@ -79,7 +79,7 @@ function describeGitRefusal(form: GitClientErrorFormat): JsonSchema {
   return { description: 'The reason.', content: { 'text/plain': { schema: text }, ...own } };
 }
 
-function describeSuccess({ options: { answers } }: EndpointRecord): JsonSchema {
+function describeSuccessResponse({ options: { answers } }: EndpointRecord): JsonSchema {
   const item = (answers.presenter as Presenter<unknown> | undefined)?.reference;
   const array = { type: 'array', items: item };
   switch (answers.kind) {

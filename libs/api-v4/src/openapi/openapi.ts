@@ -76,12 +76,12 @@ function describeOperation(
   aliasOf: string | null,
 ): JsonSchema {
   const { options: declared, method, controller, handler } = endpoint;
-  const body = describeBody(endpoint, template);
+  const body = describeRequestBody(endpoint, template);
   const scopes = acceptedTokenScopes(endpoint);
   return {
-    operationId: options.nameOf?.(method, template) ?? handler + operationSuffix(template),
+    operationId: options.nameOf?.(method, template) ?? handler + operationIdSuffix(template),
     summary: declared.about,
-    tags: [chooseNoun(options, endpoint, template)],
+    tags: [chooseOperationTag(options, endpoint, template)],
     security: describeSecurity(endpoint, scopes),
     parameters: describeParameters(endpoint, template),
     ...(body === null ? {} : { requestBody: body }),
@@ -94,7 +94,7 @@ function describeOperation(
     'x-rookery-token-scopes': scopes ?? 'any',
     'x-rookery-body-limit': declared.body?.maxBytes ?? declared.bodyLimit ?? DEFAULT_BODY_LIMIT,
     ...(declared.deadlineMs === undefined ? {} : { 'x-rookery-deadline-ms': declared.deadlineMs }),
-    ...describeStreams(endpoint),
+    ...describeStreamDirections(endpoint),
     ...(template.includes('*') ? { 'x-rookery-template': template } : {}),
     ...(aliasOf === null ? {} : { 'x-rookery-alias-of': aliasOf }),
     ...(declared.within ? { 'x-rookery-within': declared.within.kind } : {}),
@@ -115,7 +115,7 @@ function describeSecurity(
 }
 
 /** Returns the tag of an operation: its wing (possibly in a district), or else the last noun in its path. */
-function chooseNoun({ service, nouns }: OpenApiOptions, { file }: EndpointRecord, template: string): string {
+function chooseOperationTag({ service, nouns }: OpenApiOptions, { file }: EndpointRecord, template: string): string {
   const segments = template.split('/').filter((part) => /^[a-z]/.test(part) && part !== 'api' && part !== 'v4');
   const folders = /^apps\/[^/]+\/src\/(.+)\//.exec(file ?? '')?.[1]?.split('/') ?? [];
   const names = [...folders.slice(0, 2), ...segments.map((segment) => segment.replaceAll('_', '-')).reverse()];
@@ -137,7 +137,7 @@ function listTags(paths: Readonly<Record<string, object>>, nouns: Readonly<Recor
 }
 
 /** Suffix that distinguishes the operations of one handler by their paths. */
-function operationSuffix(template: string): string {
+function operationIdSuffix(template: string): string {
   const stem = template.replace(/^\/api\/v4/, '').replace(/[^A-Za-z0-9]+/g, '_');
   return `.${stem.replace(/^_|_$/g, '')}`;
 }
@@ -225,12 +225,12 @@ const WILDCARD = { 'x-rookery-wildcard': true };
 const BYTES = { schema: { type: 'string', format: 'binary' } };
 
 /** Directions in which the gateway forwards a stream. */
-function describeStreams({ options: { body, answers } }: EndpointRecord): JsonSchema {
+function describeStreamDirections({ options: { body, answers } }: EndpointRecord): JsonSchema {
   const streams = [...(body ? ['request'] : []), ...(answers.hasRanges || answers.isStreamed ? ['response'] : [])];
   return streams.length === 0 ? {} : { 'x-rookery-streams': streams };
 }
 
-function describeBody({ options, method }: EndpointRecord, template: string): JsonSchema | null {
+function describeRequestBody({ options, method }: EndpointRecord, template: string): JsonSchema | null {
   if (options.body) {
     const types = options.body.types ?? ['application/octet-stream'];
     return { content: Object.fromEntries(types.map((type) => [type, BYTES])) };

@@ -24,13 +24,13 @@ for (const [yes, no] of [
   ['yes', 'no'],
   ['on', 'off'],
 ] as const) {
-  for (const spell of [keepText, capitalize, (word: string) => word.toUpperCase()]) {
+  for (const spell of [returnUnchanged, capitalize, (word: string) => word.toUpperCase()]) {
     FLAGS.set(spell(yes), true);
     FLAGS.set(spell(no), false);
   }
 }
 
-function keepText(word: string): string {
+function returnUnchanged(word: string): string {
   return word;
 }
 function capitalize(word: string): string {
@@ -137,7 +137,7 @@ function createListCoercion(itemKind: ItemKind, splitItems: boolean): Coerce {
 }
 
 function createHashCoercion(valueKind: 'text' | 'flag' | 'any'): Coerce {
-  const coerce: Coerce = valueKind === 'flag' ? toFlag : valueKind === 'text' ? toText : (keepText as Coerce);
+  const coerce: Coerce = valueKind === 'flag' ? toFlag : valueKind === 'text' ? toText : (returnUnchanged as Coerce);
   return (raw) => {
     if (raw === '') return null;
     if (!isRecord(raw)) return INVALID;
@@ -152,7 +152,7 @@ function createHashCoercion(valueKind: 'text' | 'flag' | 'any'): Coerce {
   };
 }
 
-function toStorableValue(raw: unknown): unknown {
+function storableOrInvalid(raw: unknown): unknown {
   return isStorableValue(raw) ? raw : INVALID;
 }
 
@@ -189,6 +189,6 @@ export function chooseCoercion(form: FieldForm): Coerce {
     case 'hashes':
     case 'group':
     case 'upload':
-      return toStorableValue;
+      return storableOrInvalid;
   }
 }

@@ -31,10 +31,10 @@ export function createValidationDecorators(
   common: FieldCommon<unknown>,
 ): readonly PropertyDecorator[] {
   const optional = common.optional || common.nullable || common.default !== undefined ? [IsOptional()] : [];
-  return [...optional, ...rulesForForm(form)];
+  return [...optional, ...validatorsForFieldForm(form)];
 }
 
-function rulesForForm(form: FieldForm): readonly PropertyDecorator[] {
+function validatorsForFieldForm(form: FieldForm): readonly PropertyDecorator[] {
   switch (form.kind) {
     case 'int':
       return [IsInt(invalid), ...boundRules(form)];

@@ -57,7 +57,7 @@ export function declareField(form: FieldForm, common: FieldCommon<unknown>): (ta
     const owner = target.constructor;
     const name = String(key);
     const inherited = (Reflect.getMetadata(FIELDS, owner) as FieldDeclaration[] | undefined) ?? [];
-    const declaration: FieldDeclaration = { name, form: withColumnBounds(form, name), common };
+    const declaration: FieldDeclaration = { name, form: withIntegerColumnBounds(form, name), common };
     Reflect.defineMetadata(FIELDS, [...inherited.filter((one) => one.name !== name), declaration], owner);
     for (const rule of createValidationDecorators(declaration.form, common)) rule(target, name);
   };
@@ -232,7 +232,10 @@ export function Upload<O extends FieldCommon<never>>(
   return declareField({ kind: 'upload' }, o ?? {});
 }
 
-function declareTogetherRule(kind: FieldCombinationRule['kind'], names: readonly string[]): (target: object) => void {
+function declareFieldCombinationRule(
+  kind: FieldCombinationRule['kind'],
+  names: readonly string[],
+): (target: object) => void {
   return (target) => {
     // Class decorators run from the last to the first; problems are reported in the order of the source.
     Reflect.defineMetadata(TOGETHER, [{ kind, names }, ...fieldCombinationRulesOf(target)], target);
@@ -241,17 +244,17 @@ function declareTogetherRule(kind: FieldCombinationRule['kind'], names: readonly
 
 /** Requires at least one: "a, b are missing, at least one parameter must be provided". */
 export function AtLeastOneOf<const N extends string>(...names: readonly N[]): FieldsDecorator<N> {
-  return declareTogetherRule('atLeastOne', names);
+  return declareFieldCombinationRule('atLeastOne', names);
 }
 
 /** Requires exactly one: fails as AtLeastOneOf, with "exactly one", or as Exclusive. */
 export function ExactlyOneOf<const N extends string>(...names: readonly N[]): FieldsDecorator<N> {
-  return declareTogetherRule('exactlyOne', names);
+  return declareFieldCombinationRule('exactlyOne', names);
 }
 
 /** Allows at most one: "a, b are mutually exclusive". */
 export function AtMostOneOf<const N extends string>(...names: readonly N[]): FieldsDecorator<N> {
-  return declareTogetherRule('exclusive', names);
+  return declareFieldCombinationRule('exclusive', names);
 }
 
 const IS_ID_NAME = /^id(_|$)|(^|_)i?id$/;
@@ -259,7 +262,7 @@ const MIN_INTEGER = -2_147_483_648;
 const MAX_INTEGER = 2_147_483_647;
 
 /** Bounds integers by their column, because PostgreSQL fails on numbers out of its range. */
-function withColumnBounds(form: FieldForm, name: string): FieldForm {
+function withIntegerColumnBounds(form: FieldForm, name: string): FieldForm {
   if (form.kind !== 'int' || IS_ID_NAME.test(name)) return form;
   return { ...form, min: form.min ?? MIN_INTEGER, max: form.max ?? MAX_INTEGER };
 }

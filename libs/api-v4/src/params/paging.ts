@@ -33,8 +33,8 @@ export const FIRST_PAGE: PageRequest = { page: 1, perPage: DEFAULT_PAGE_SIZE };
  */
 export function readPage(sent: (name: string) => unknown, isStrict = false): PageRequest {
   const problems: string[] = [];
-  const page = readPageNumber('page', sent('page'), 1, problems);
-  const perPage = readPageNumber('per_page', sent('per_page'), DEFAULT_PAGE_SIZE, problems);
+  const page = readPagingNumber('page', sent('page'), 1, problems);
+  const perPage = readPagingNumber('per_page', sent('per_page'), DEFAULT_PAGE_SIZE, problems);
   if (isStrict) {
     if (page < 1) problems.push('page does not have a valid value');
     if (perPage < 1) problems.push('per_page does not have a valid value');
@@ -44,7 +44,7 @@ export function readPage(sent: (name: string) => unknown, isStrict = false): Pag
   return { page: Math.max(page, 1), perPage: Math.min(perPage, MAX_PAGE_SIZE) };
 }
 
-function readPageNumber(name: string, raw: unknown, initial: number, problems: string[]): number {
+function readPagingNumber(name: string, raw: unknown, initial: number, problems: string[]): number {
   if (raw === undefined || raw === null) return initial;
   const value = toInt(raw);
   if (value === INVALID) {
@@ -163,13 +163,13 @@ export function keysetHeaders(
 ): string[] {
   if (next === null) return [];
   const more = toPairs({ pagination: 'keyset', per_page: perPage, ...next });
-  const pairs = [...collectLinkPairs(source, KEYSET_NAMES), ...more];
+  const pairs = [...collectPageLinkPairs(source, KEYSET_NAMES), ...more];
   return ['link', `<${source.url}?${encodeQuery(sortPairsByName(pairs))}>; rel="next"`];
 }
 
 /** Returns a function that builds the link to a page. Everything except the page number is built once. */
 function createPageLinker(source: LinkSource, perPage: number): (page: number) => string {
-  const pairs = collectLinkPairs(source, PAGE_NAMES);
+  const pairs = collectPageLinkPairs(source, PAGE_NAMES);
   pairs.push(['per_page', String(perPage)]);
   sortPairsByName(pairs);
   const after = pairs.findIndex(([name]) => name > 'page');
@@ -183,13 +183,16 @@ function createPageLinker(source: LinkSource, perPage: number): (page: number) =
  * Returns the sent parameters and defaults, without credentials and the names in `position`. Path parameters have
  * precedence.
  */
-function collectLinkPairs({ path, query, params }: LinkSource, position: ReadonlySet<string>): [string, string][] {
+function collectPageLinkPairs(
+  { path, query, params }: LinkSource,
+  pagingNames: ReadonlySet<string>,
+): [string, string][] {
   const pairs = toPairs(path);
   for (const name of Object.keys(query)) {
-    if (!(name in path) && !position.has(name) && !SECRETS.has(name)) appendBracketedPairs(pairs, name, query[name]);
+    if (!(name in path) && !pagingNames.has(name) && !SECRETS.has(name)) appendBracketedPairs(pairs, name, query[name]);
   }
   for (const name of Object.keys(params)) {
-    if (!(name in path) && !(name in query) && !position.has(name)) appendBracketedPairs(pairs, name, params[name]);
+    if (!(name in path) && !(name in query) && !pagingNames.has(name)) appendBracketedPairs(pairs, name, params[name]);
   }
   return pairs;
 }

@@ -129,14 +129,14 @@ export function createPlainPresenterFields<Row>() {
     const fields: Record<string, ShownField<Row>> = {};
     for (const [name, row] of Object.entries<PlainField | PlainSwitch>(table)) {
       if (row.kind === 'switch') {
-        if (at === 'list') fields[name] = toShownSwitchField(row, valueOf(row.of));
+        if (at === 'list') fields[name] = toSwitchPresenterField(row, valueOf(row.of));
         continue;
       }
       const { shown, in: place = 'list', deprecated } = row.options;
       if (shown === false || place !== at) continue;
       const when = shown === undefined ? {} : { when: conditions[shown]! };
       fields[name] = [
-        toFieldType(row, hashes[name]),
+        toPresenterFieldType(row, hashes[name]),
         valueOf(name),
         { ...when, ...(deprecated === undefined ? {} : { deprecated }) },
       ];
@@ -160,14 +160,14 @@ export function pickFields<F extends object, N extends keyof F>(fields: F, ...na
   return Object.fromEntries(names.map((name) => [name, fields[name]])) as Pick<F, N>;
 }
 
-function toShownSwitchField<Row>(
+function toSwitchPresenterField<Row>(
   { of, off, shownAsDeprecated }: PlainSwitch,
   valueOf: (row: Row) => unknown,
 ): ShownField<Row> {
   return [bool, (row: Row) => valueOf(row) !== off, shownAsDeprecated ? { deprecated: of } : {}];
 }
 
-function toFieldType(
+function toPresenterFieldType(
   { kind, items, options, values = [] }: PlainField,
   hash: FieldType<never> | undefined,
 ): FieldType<never> {

@@ -9,7 +9,13 @@ import { addBracketedParam, isRecord, createEmptyParams, readUrlEncoded } from '
 import type { UploadedFile } from '../call/call';
 import type { ApiRequest } from '../call/api-request';
 import { MalformedBody, UnsupportedMediaType } from '../answers/errors';
-import { isBlankSudo, isJsonWithSudo, isSudoSpelling, findEffectiveSudo, MultipartSudoScanner } from './unread-sudo';
+import {
+  isBlankSudo,
+  mayFormBeJsonWithSudo,
+  isSudoSpelling,
+  findEffectiveSudo,
+  MultipartSudoScanner,
+} from './unread-sudo';
 
 /** Units: bytes. Source: reference reliability 6.3. */
 export const DEFAULT_BODY_LIMIT = 1024 * 1024;
@@ -17,7 +23,7 @@ const MAX_JSON_DEPTH = 32;
 const MULTIPART_PARTS = 1000;
 
 /** A received body that is not parsed yet, so that unauthorized callers are refused before it is parsed. */
-class UnreadBody {
+class UnparsedRequestBody {
   constructor(
     readonly kind: 'json' | 'form' | 'other',
     readonly content: string,
@@ -51,10 +57,11 @@ export function parseQueryString(text: string): RawParams {
 /** Replaces Fastify's body parsers. JSON of internal routes (`/internal/`) is parsed at once, other bodies later. */
 export function registerParsers(instance: FastifyInstance): void {
   instance.removeAllContentTypeParsers();
-  const take = (kind: UnreadBody['kind']) => (request: FastifyRequest, content: string, done: ParserCallback) => {
-    if (kind === 'json' && request.raw.url?.startsWith('/internal/')) return parseJsonBody(content, done);
-    done(null, new UnreadBody(kind, content, request.headers['content-type'] ?? ''));
-  };
+  const take =
+    (kind: UnparsedRequestBody['kind']) => (request: FastifyRequest, content: string, done: ParserCallback) => {
+      if (kind === 'json' && request.raw.url?.startsWith('/internal/')) return parseJsonBody(content, done);
+      done(null, new UnparsedRequestBody(kind, content, request.headers['content-type'] ?? ''));
+    };
   instance.addContentTypeParser(/^application\/([\w.-]+\+)?json\b/i, { parseAs: 'string' }, take('json'));
   instance.addContentTypeParser(/^application\/x-www-form-urlencoded\b/i, { parseAs: 'string' }, take('form'));
   instance.addContentTypeParser('*', { parseAs: 'string' }, take('other'));
@@ -62,7 +69,7 @@ export function registerParsers(instance: FastifyInstance): void {
 
 /** Stands for a body that only the parsers of the HTTP server take or refuse. */
 export const NEEDS_HTTP: unique symbol = Symbol('needs HTTP');
-const PLAIN_TYPES: Readonly<Record<string, UnreadBody['kind']>> = {
+const PLAIN_TYPES: Readonly<Record<string, UnparsedRequestBody['kind']>> = {
   'application/json': 'json',
   'application/json; charset=utf-8': 'json',
   'application/x-www-form-urlencoded': 'form',
@@ -82,7 +89,7 @@ export function readLocalCallBody({ method, url, headers, body }: LocalRequest, 
   if (kind === undefined || (body !== null && Buffer.byteLength(body) > limit)) return NEEDS_HTTP;
   if (Buffer.isBuffer(body) && !isUtf8(body)) return NEEDS_HTTP;
   const content = body?.toString() ?? '';
-  if (!url.startsWith('/internal/')) return new UnreadBody(kind, content, type);
+  if (!url.startsWith('/internal/')) return new UnparsedRequestBody(kind, content, type);
   // Other services send valid JSON objects.
   return kind === 'json' ? readJsonParams(content) : NEEDS_HTTP;
 }
@@ -109,15 +116,15 @@ function parseJsonBody(content: string, done: ParserCallback): void {
  */
 export function readBody(request: ApiRequest, limit: number): ParsedBody | Promise<ParsedBody> {
   const body = request.body;
-  if (body instanceof UnreadBody) {
+  if (body instanceof UnparsedRequestBody) {
     if (body.content === '') return NO_BODY;
-    refuseOtherCharsets(request);
+    refuseUnsupportedBodyEncodings(request);
     if (body.kind === 'json') return { params: readJsonParams(body.content), files: {} };
     if (body.kind === 'form') return { params: readFormParams(body.content), files: {} };
     throw new UnsupportedMediaType(body.mediaType);
   }
   if (!isMultipart(request)) return NO_BODY;
-  refuseOtherCharsets(request);
+  refuseUnsupportedBodyEncodings(request);
   return readMultipart(request, limit);
 }
 
@@ -133,7 +140,7 @@ const CHARSETS: ReadonlySet<string> = new Set(['', 'utf-8', 'utf8', 'us-ascii', 
 /**
  * Refuses encodings that would be misread: they could hide any parameter, also `sudo`. Errors: UnsupportedMediaType.
  */
-function refuseOtherCharsets({ headers }: ApiRequest): void {
+function refuseUnsupportedBodyEncodings({ headers }: ApiRequest): void {
   const type = headers['content-type'] ?? '';
   const coding = headers['content-encoding'] ?? 'identity';
   const charset = CHARSET.exec(type)?.[1] ?? '';
@@ -147,7 +154,7 @@ function refuseOtherCharsets({ headers }: ApiRequest): void {
  */
 export function digestBody({ body }: ApiRequest, { params, files }: ParsedBody): Buffer {
   const digest = createHash('sha256');
-  if (body instanceof UnreadBody) return digest.update(`${body.kind}\n${body.content}`).digest();
+  if (body instanceof UnparsedRequestBody) return digest.update(`${body.kind}\n${body.content}`).digest();
   digest.update(`parts\n${JSON.stringify(params)}\n`);
   for (const [name, { filename, mediaType, bytes }] of Object.entries(files)) {
     digest.update(JSON.stringify([name, filename, mediaType, bytes.length])).update(bytes);
@@ -157,7 +164,7 @@ export function digestBody({ body }: ApiRequest, { params, files }: ParsedBody):
 
 function readFormParams(content: string): RawParams {
   const params = readUrlEncoded(content);
-  if (isJsonWithSudo(content)) params['sudo'] ??= content;
+  if (mayFormBeJsonWithSudo(content)) params['sudo'] ??= content;
   return params;
 }
 

@@ -11,7 +11,7 @@ const IS_PLAIN = /^[\w.[\]-]*$/;
 /** Whether a parameter name means `sudo`, in any spelling or encoding. No other parameter has a similar name. */
 export function isSudoSpelling(name: string): boolean {
   if (LIKE_SUDO.test(name)) return true;
-  return !IS_PLAIN.test(name) && LIKE_SUDO.test(normalizeName(name));
+  return !IS_PLAIN.test(name) && LIKE_SUDO.test(normalizeParamName(name));
 }
 
 /** Encoded word of RFC 2047, as some tools write names of parts. Blanks between two encoded words are dropped. */
@@ -20,7 +20,7 @@ const QUOTED_BYTE = /=([0-9a-f]{2})/gi;
 const BYTE = /%([0-9a-f]{2})/gi;
 /** Invisible characters: control and format characters (including the NUL bytes of UTF-16), backslashes and accents. */
 const INVISIBLE = /[\p{C}\p{M}\\]/gu;
-function normalizeName(name: string): string {
+function normalizeParamName(name: string): string {
   const worded = name.replace(ENCODED_WORD, (_, how: string, word: string) =>
     how.toLowerCase() === 'b' ? decodeBase64(word) : word.replace(QUOTED_BYTE, hexToCharacter),
   );
@@ -50,9 +50,9 @@ const ESCAPES = /%([0-9a-f]{2})|\\u00([0-9a-f]{2})/gi;
  * Whether a form body is really JSON that may contain `sudo`. Some tools send JSON as a form. No form parameter begins
  * with a bracket or brace, and such JSON is not parsed.
  */
-export function isJsonWithSudo(form: string): boolean {
-  if (!/^\s*(?:[[{]|%[57]b)/i.test(form)) return false;
-  const plain = form.replace(ESCAPES, (_, inForm?: string, inJson?: string) =>
+export function mayFormBeJsonWithSudo(formBody: string): boolean {
+  if (!/^\s*(?:[[{]|%[57]b)/i.test(formBody)) return false;
+  const plain = formBody.replace(ESCAPES, (_, inForm?: string, inJson?: string) =>
     String.fromCharCode(parseInt(inForm ?? inJson!, 16)),
   );
   return /sudo/i.test(plain);
@@ -106,14 +106,14 @@ export class MultipartSudoScanner {
 function isPartNamedSudo(partHeader: string): boolean {
   const pieces = [...partHeader.matchAll(NAME)].map(([, at, value]) => ({
     at: Number(at || 0),
-    name: parseFieldName(value!),
+    name: decodeMultipartFieldName(value!),
   }));
   const inOrder = pieces.toSorted((one, other) => one.at - other.at).map(({ name }) => name);
   return [...inOrder, inOrder.join('')].some(isSudoSpelling);
 }
 
 /** Decodes a name. The multipart parser accepts `base64` as a charset too. */
-function parseFieldName(value: string): string {
+function decodeMultipartFieldName(value: string): string {
   const bare = value.replace(/^"|"$/g, '');
   const [coding, characters] = CODED.exec(bare) ?? [''];
   const name = bare.slice(coding.length);

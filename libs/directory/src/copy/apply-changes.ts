@@ -17,7 +17,9 @@ export const FIELDS = createHash('sha256')
   .update(JSON.stringify(KINDS.map((kind) => [kind, Object.keys(DIRECTORY_KINDS[kind].fields)])))
   .digest('hex')
   .slice(0, 12);
-const UPSERTS = new Map(KINDS.map((kind) => [kind, prepareStatement(`directory_upsert_${kind}`, upsertSql(kind))]));
+const UPSERTS = new Map(
+  KINDS.map((kind) => [kind, prepareStatement(`directory_upsert_${kind}`, upsertDirectoryRowsSql(kind))]),
+);
 
 /**
  * Stores the newest state of each changed row in the copy's tables, with two statements for each kind. Kinds that the
@@ -49,10 +51,10 @@ function newestStatesByKind(
   return byKind;
 }
 
-function upsertSql(kind: DirectoryKind): string {
+function upsertDirectoryRowsSql(kind: DirectoryKind): string {
   const fields = Object.entries<Schema>(DIRECTORY_KINDS[kind].fields);
   const names = fields.map(([name]) => name).join(', ');
-  const record = fields.map(([name, schema]) => `${name} ${columnType(name, schema)}`).join(', ');
+  const record = fields.map(([name, schema]) => `${name} ${sqlColumnTypeOf(name, schema)}`).join(', ');
   const updates = fields
     .filter(([name]) => name !== 'id')
     .map(([name]) => `${name} = excluded.${name}`)
@@ -62,13 +64,13 @@ function upsertSql(kind: DirectoryKind): string {
     on conflict (id) do update set ${updates}`;
 }
 
-function columnType(name: string, schema: Schema): string {
+function sqlColumnTypeOf(name: string, schema: Schema): string {
   if (name.endsWith('_on')) return 'date';
   switch (schema.kind) {
     case 'nullable':
-      return columnType(name, schema.of);
+      return sqlColumnTypeOf(name, schema.of);
     case 'list':
-      return `${columnType(name, schema.of)}[]`;
+      return `${sqlColumnTypeOf(name, schema.of)}[]`;
     case 'int':
       return 'bigint';
     case 'bool':

@@ -30,15 +30,15 @@ const FORMER_PATH_MS = 2000;
 const POLL_GRACE_MS = 5000;
 
 /** Identity answered, but not with 200. It is the cause of the error that callers get. */
-class UnexpectedStatus extends Error {
+class UnexpectedIdentityStatus extends Error {
   constructor(readonly status: number) {
     super(`identity answered ${status}`);
   }
 }
 
 /** Whether identity has refused a request with 400: an older release does not know all of its values. */
-export function isRefusedByIdentity(error: unknown): boolean {
-  return error instanceof Unavailable && error.cause instanceof UnexpectedStatus && error.cause.status === 400;
+export function isBadRequestToIdentity(error: unknown): boolean {
+  return error instanceof Unavailable && error.cause instanceof UnexpectedIdentityStatus && error.cause.status === 400;
 }
 
 /**
@@ -188,7 +188,7 @@ export class IdentityClient implements CallerSource {
       });
       if (response.statusCode !== 200) {
         await response.body.dump();
-        throw new UnexpectedStatus(response.statusCode);
+        throw new UnexpectedIdentityStatus(response.statusCode);
       }
       return (await response.body.json()) as T;
     } catch (error) {

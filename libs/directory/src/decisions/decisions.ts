@@ -70,7 +70,7 @@ export class DirectoryDecisions {
       (await this.decideFromCopy(key, viewer, question)) ??
       (await this.decideWhileCopyLags(key, viewer, question));
     if (!decision) throw this.createLagRefusal();
-    if (decision.viewerState !== undefined) checkViewerState(viewer, decision.viewerState);
+    if (decision.viewerState !== undefined) refuseInactiveViewer(viewer, decision.viewerState);
     return decision.answer as T;
   }
 
@@ -186,7 +186,7 @@ function canDecideFromCopy(head: CopyHead, viewer: Viewer): boolean {
 }
 
 /** Refuses users who were deleted or blocked after the gateway checked their token. */
-function checkViewerState(viewer: Viewer, state: string | null): void {
+function refuseInactiveViewer(viewer: Viewer, state: string | null): void {
   if (viewer.userId === null || state === 'active') return;
   if (state === null) throw new Unauthorized();
   throw new Forbidden(`Your account has been ${state === 'deactivated' ? 'deactivated' : 'blocked'}`);

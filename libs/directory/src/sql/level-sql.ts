@@ -38,21 +38,25 @@ export interface ProjectLevel extends GroupLevel {
 /** Returns an integer SQL expression: the access level in a group or user namespace, or 0 for no level. */
 export function groupAccessLevelSql(level: GroupLevel): string {
   return highestLevelSql([
-    ...levelSelects(level, 'namespace', `any(${level.namespace}.traversal_ids)`),
-    ownNamespaceLevelSql(level),
+    ...membershipAndShareLevelSelects(level, 'namespace', `any(${level.namespace}.traversal_ids)`),
+    personalNamespaceOwnerLevelSql(level),
   ]);
 }
 
 /** Returns an integer SQL expression: the access level in a project, or 0 for no level. */
 export function projectAccessLevelSql(level: ProjectLevel): string {
   return highestLevelSql([
-    ...levelSelects(level, 'project', level.project),
-    ...levelSelects(level, 'namespace', `any(${level.namespace}.traversal_ids)`),
-    ownNamespaceLevelSql(level),
+    ...membershipAndShareLevelSelects(level, 'project', level.project),
+    ...membershipAndShareLevelSelects(level, 'namespace', `any(${level.namespace}.traversal_ids)`),
+    personalNamespaceOwnerLevelSql(level),
   ]);
 }
 
-function levelSelects({ user, tables = COPY_TABLES }: GroupLevel, sourceType: string, sourceId: string): string[] {
+function membershipAndShareLevelSelects(
+  { user, tables = COPY_TABLES }: GroupLevel,
+  sourceType: string,
+  sourceId: string,
+): string[] {
   const at = (alias: string): string => `${alias}.source_type = '${sourceType}' and ${alias}.source_id = ${sourceId}`;
   return [
     `select m.access_level as level from ${tables.memberships} m
@@ -65,7 +69,7 @@ function levelSelects({ user, tables = COPY_TABLES }: GroupLevel, sourceType: st
   ];
 }
 
-function ownNamespaceLevelSql({ namespace, user }: GroupLevel): string {
+function personalNamespaceOwnerLevelSql({ namespace, user }: GroupLevel): string {
   return `select 50 where ${namespace}.kind = 'user' and ${namespace}.owner_id = ${user}`;
 }
 

@@ -47,9 +47,9 @@ const MAX_AUTHOR = 255;
 export async function listCommitIds(repository: Repository, query: CommitQuery): Promise<ObjectId[]> {
   const args = [
     'rev-list',
-    ...selectionArguments(query),
-    `--skip=${checkedSeconds(query.skip)}`,
-    `--max-count=${checkedSeconds(query.max)}`,
+    ...commitSelectionArguments(query),
+    `--skip=${checkedWholeNumber(query.skip)}`,
+    `--max-count=${checkedWholeNumber(query.max)}`,
   ];
   const { stdout } = await repository.run({ args: [...args, ...revisionArguments(query)] });
   const ids = stdout
@@ -113,8 +113,8 @@ export async function countCommits(
   const args = [
     'rev-list',
     '--count',
-    ...selectionArguments(query),
-    `--max-count=${checkedSeconds(query.max)}`,
+    ...commitSelectionArguments(query),
+    `--max-count=${checkedWholeNumber(query.max)}`,
     ...revisionArguments(query),
   ];
   return Number((await repository.run({ ...commandOptions, args })).stdout.toString());
@@ -128,7 +128,7 @@ export async function countDivergingCommits(
   max: number,
 ): Promise<{ readonly left: number; readonly right: number }> {
   const range = `${objectId(left)}...${objectId(right)}`;
-  const args = ['rev-list', '--count', '--left-right', `--max-count=${checkedSeconds(max)}`, range, '--'];
+  const args = ['rev-list', '--count', '--left-right', `--max-count=${checkedWholeNumber(max)}`, range, '--'];
   const [only, other] = (await repository.run({ args })).stdout.toString().trim().split('\t').map(Number);
   return { left: only ?? 0, right: other ?? 0 };
 }
@@ -156,7 +156,8 @@ export async function blameFile(
   path: string,
   range?: { readonly start: number; readonly end: number },
 ): Promise<BlamedLine[]> {
-  const lines = range === undefined ? [] : ['-L', `${checkedSeconds(range.start)},${checkedSeconds(range.end)}`];
+  const lines =
+    range === undefined ? [] : ['-L', `${checkedWholeNumber(range.start)},${checkedWholeNumber(range.end)}`];
   const args = ['blame', '--porcelain', '--no-textconv', ...lines, objectId(commit), '--', requireTreePath(path)];
   return parseBlame((await repository.run({ args })).stdout);
 }
@@ -167,7 +168,7 @@ export async function listContributors(repository: Repository, commit: ObjectId)
   return parseContributors((await repository.run({ args })).stdout);
 }
 
-function selectionArguments(query: Omit<CommitQuery, 'skip'>): string[] {
+function commitSelectionArguments(query: Omit<CommitQuery, 'skip'>): string[] {
   return [
     ...(query.order === 'topological' ? ['--topo-order'] : []),
     ...(query.followsFirstParent ? ['--first-parent'] : []),
@@ -176,8 +177,8 @@ function selectionArguments(query: Omit<CommitQuery, 'skip'>): string[] {
       ? []
       : ['--fixed-strings', '--regexp-ignore-case', `--author=${checkedAuthorPattern(query.author)}`]),
     // As a filter it does not stop at the first commit whose clock was wrong.
-    ...(query.since === undefined ? [] : [`--since-as-filter=@${checkedSeconds(query.since)} +0000`]),
-    ...(query.until === undefined ? [] : [`--until=@${checkedSeconds(query.until)} +0000`]),
+    ...(query.since === undefined ? [] : [`--since-as-filter=@${checkedWholeNumber(query.since)} +0000`]),
+    ...(query.until === undefined ? [] : [`--until=@${checkedWholeNumber(query.until)} +0000`]),
   ];
 }
 
@@ -194,7 +195,7 @@ function checkedAuthorPattern(text: string): string {
   return text;
 }
 
-function checkedSeconds(value: number): number {
+function checkedWholeNumber(value: number): number {
   if (!Number.isSafeInteger(value) || value < 0) throw invalidGitArgument('A number of a query is no whole number.');
   return value;
 }

@@ -41,7 +41,7 @@ export function parseBlame(output: Buffer): BlamedLine[] {
         text,
       });
       head = null;
-    } else if (text.startsWith('filename ')) paths.set(id, unquotePath(text.slice('filename '.length)));
+    } else if (text.startsWith('filename ')) paths.set(id, unquoteGitPath(text.slice('filename '.length)));
   }
   return lines;
 }
@@ -59,7 +59,7 @@ const ESCAPES: Readonly<Record<string, string>> = {
 };
 
 /** Takes git's C quoting off a path that holds control characters, quotes or backslashes. */
-function unquotePath(path: string): string {
+function unquoteGitPath(path: string): string {
   if (!path.startsWith('"') || !path.endsWith('"')) return path;
   const bytes = path
     .slice(1, -1)

@@ -43,15 +43,15 @@ const UNKNOWN_PERSON: Signature = { name: '', email: '', seconds: 0, offsetMinut
 
 /** Parses the content of a commit object. Text that its encoding does not allow is replaced, never an error. */
 export function parseCommit(id: string, content: Buffer): Commit {
-  const { headers, message } = parseHeadersAndMessage(content);
+  const { headers, message } = parseObjectHeadersAndMessage(content);
   const tree = headers.get('tree')?.[0];
   if (tree === undefined) throw invalidGitArgument('The commit is malformed.');
   return {
     id: id as ObjectId,
     tree: tree as ObjectId,
     parents: (headers.get('parent') ?? []) as ObjectId[],
-    author: parseSignature(headers.get('author')?.[0]),
-    committer: parseSignature(headers.get('committer')?.[0]),
+    author: parseAuthorOrCommitterLine(headers.get('author')?.[0]),
+    committer: parseAuthorOrCommitterLine(headers.get('committer')?.[0]),
     message,
     signature: headers.get('gpgsig')?.[0] ?? null,
   };
@@ -59,7 +59,7 @@ export function parseCommit(id: string, content: Buffer): Commit {
 
 /** Parses the content of a tag object. */
 export function parseTag(id: string, content: Buffer): AnnotatedTag {
-  const { headers, message } = parseHeadersAndMessage(content);
+  const { headers, message } = parseObjectHeadersAndMessage(content);
   const target = headers.get('object')?.[0];
   if (target === undefined) throw invalidGitArgument('The tag is malformed.');
   const tagger = headers.get('tagger')?.[0];
@@ -68,12 +68,12 @@ export function parseTag(id: string, content: Buffer): AnnotatedTag {
     target: target as ObjectId,
     targetType: headers.get('type')?.[0] ?? '',
     name: headers.get('tag')?.[0] ?? '',
-    tagger: tagger === undefined ? null : parseSignature(tagger),
+    tagger: tagger === undefined ? null : parseAuthorOrCommitterLine(tagger),
     message,
   };
 }
 
-function parseHeadersAndMessage(content: Buffer): ParsedObject {
+function parseObjectHeadersAndMessage(content: Buffer): ParsedObject {
   const blank = content.indexOf('\n\n');
   const end = blank < 0 ? content.length : blank;
   const raw = content.toString('latin1', 0, end);
@@ -105,7 +105,7 @@ function createTextDecoder(encoding: string): (bytes: Buffer) => string {
   }
 }
 
-function parseSignature(line = ''): Signature {
+function parseAuthorOrCommitterLine(line = ''): Signature {
   const match = SIGNATURE.exec(line);
   if (!match) return { ...UNKNOWN_PERSON, name: line };
   const [, name = '', email = '', seconds = '0', zone = '+0000'] = match;

@@ -37,21 +37,21 @@ export function parseDiff(output: Buffer): FileChange[] {
   const fields = output.toString().split('\0');
   const changes: FileChange[] = [];
   let at = 0;
-  const next = (): string => fields[at++] ?? throwMalformedOutput();
+  const next = (): string => fields[at++] ?? throwMalformedDiffOutput();
   // With one commit as argument its id comes first.
   if (/^[0-9a-f]{40}$/.test(fields[0] ?? '')) at = 1;
-  while (fields[at]?.startsWith(':')) changes.push(readRawRecord(next));
+  while (fields[at]?.startsWith(':')) changes.push(readRawDiffRecord(next));
   for (let index = 0; at < fields.length && fields[at] !== ''; index += 1) {
-    const change = changes[index] ?? throwMalformedOutput();
-    changes[index] = { ...change, ...readLineCounts(next) };
+    const change = changes[index] ?? throwMalformedDiffOutput();
+    changes[index] = { ...change, ...readDiffLineCounts(next) };
   }
   return changes;
 }
 
-function readRawRecord(next: () => string): FileChange {
-  const match = RAW.exec(next()) ?? throwMalformedOutput();
+function readRawDiffRecord(next: () => string): FileChange {
+  const match = RAW.exec(next()) ?? throwMalformedDiffOutput();
   const [, oldMode, newMode, oldId, newId, letter, score] = match as unknown as string[];
-  const status = STATUS[letter!] ?? throwMalformedOutput();
+  const status = STATUS[letter!] ?? throwMalformedDiffOutput();
   const oldPath = next();
   const newPath = status === 'renamed' || status === 'copied' ? next() : oldPath;
   return {
@@ -68,8 +68,8 @@ function readRawRecord(next: () => string): FileChange {
   };
 }
 
-function readLineCounts(next: () => string): Pick<FileChange, 'added' | 'deleted'> {
-  const [, added, deleted, path] = (NUMBERS.exec(next()) ?? throwMalformedOutput()) as unknown as [
+function readDiffLineCounts(next: () => string): Pick<FileChange, 'added' | 'deleted'> {
+  const [, added, deleted, path] = (NUMBERS.exec(next()) ?? throwMalformedDiffOutput()) as unknown as [
     string,
     string,
     string,
@@ -83,6 +83,6 @@ function readLineCounts(next: () => string): Pick<FileChange, 'added' | 'deleted
   return { added: added === '-' ? null : Number(added), deleted: deleted === '-' ? null : Number(deleted) };
 }
 
-function throwMalformedOutput(): never {
+function throwMalformedDiffOutput(): never {
   throw invalidGitArgument('The output of diff-tree is malformed.');
 }

@@ -28,7 +28,7 @@ const ABBREVIATED = /^[0-9a-f]{4,39}$/;
 /** Returns type and size of an object, null if it does not exist. */
 export async function objectInfo(repository: Repository, name: ObjectName): Promise<ObjectInfo | null> {
   const text = await exactRevisionText(repository, name);
-  const found = text === null ? null : await askReader(repository, 'info', text, 0);
+  const found = text === null ? null : await requestObjectFromReader(repository, 'info', text, 0);
   return found && { id: found.id, type: found.type, size: found.size };
 }
 
@@ -39,7 +39,7 @@ export async function readObject(
   maxBytes = MAX_BYTES,
 ): Promise<GitObject | null> {
   const text = await exactRevisionText(repository, name);
-  return text === null ? null : askReader(repository, 'contents', text, maxBytes);
+  return text === null ? null : requestObjectFromReader(repository, 'contents', text, maxBytes);
 }
 
 /** Returns several objects in the order of the names. They are asked for together. */
@@ -67,7 +67,7 @@ export async function streamBlob(
     const { stdout } = await repository.open({ args: ['cat-file', 'blob', id], lane: 'transport', signal });
     return { id, size, content: stdout };
   }
-  const blob = await askReader(repository, 'contents', id, SMALL_BYTES);
+  const blob = await requestObjectFromReader(repository, 'contents', id, SMALL_BYTES);
   return blob && { id, size, content: Readable.from([blob.content], { objectMode: false }) };
 }
 
@@ -76,16 +76,16 @@ export async function streamBlob(
  * an unabbreviated id comes first. Returns null if there is none, if an abbreviation is ambiguous, and for hidden refs.
  */
 export async function resolveCommit(repository: Repository, text: string): Promise<ObjectId | null> {
-  if (isObjectId(text)) return peelCommit(repository, text);
+  if (isObjectId(text)) return peelToCommit(repository, text);
   const names = [text, `refs/heads/${text}`, `refs/tags/${text}`].filter(
     (name): name is RefName => isRefName(name) && !HIDDEN_REFS.some((hidden) => name.startsWith(`${hidden}/`)),
   );
   for (const name of names) {
-    const id = await peelCommit(repository, name);
+    const id = await peelToCommit(repository, name);
     if (id) return id;
   }
   if (!ABBREVIATED.test(text)) return null;
-  const info = await askReader(repository, 'info', `${text}^{commit}`, 0).catch(ambiguousAsNull);
+  const info = await requestObjectFromReader(repository, 'info', `${text}^{commit}`, 0).catch(ambiguousAsNull);
   return (info?.id as ObjectId | undefined) ?? null;
 }
 
@@ -96,11 +96,11 @@ export async function findBlob(repository: Repository, text: string): Promise<Ob
     return info?.type === 'blob' ? info : null;
   }
   if (!ABBREVIATED.test(text)) return null;
-  const found = await askReader(repository, 'info', `${text}^{blob}`, 0).catch(ambiguousAsNull);
+  const found = await requestObjectFromReader(repository, 'info', `${text}^{blob}`, 0).catch(ambiguousAsNull);
   return found && { id: found.id, type: found.type, size: found.size };
 }
 
-async function peelCommit(repository: Repository, rev: ObjectId | RefName): Promise<ObjectId | null> {
+async function peelToCommit(repository: Repository, rev: ObjectId | RefName): Promise<ObjectId | null> {
   const info = await objectInfo(repository, { rev, peel: 'commit' });
   return info?.type === 'commit' ? (info.id as ObjectId) : null;
 }
@@ -129,7 +129,7 @@ function toRevisionText({ rev, peel, path }: ObjectName): string {
   return peel ? `${rev}^{${peel}}` : rev;
 }
 
-function askReader(
+function requestObjectFromReader(
   repository: Repository,
   verb: 'info' | 'contents',
   name: string,

@@ -24,7 +24,7 @@ export async function inQuarantine<T>(repository: Repository, write: (step: Obje
   const alternates = repository.quarantine ? [repository.quarantine.objectDirectory, objects] : [objects];
   const view = repository.withQuarantine({ objectDirectory: folder, alternates });
   try {
-    return await write({ repository: view, keep: () => moveObjects(folder, objects) });
+    return await write({ repository: view, keep: () => moveQuarantinedObjects(folder, objects) });
   } finally {
     repository.readers.closeView(view);
     await rm(folder, { recursive: true, force: true });
@@ -60,7 +60,7 @@ export async function quarantinedBytes({ quarantine }: Repository): Promise<numb
 }
 
 /** Moves objects: an index of a pack goes last, since it makes the pack visible. */
-async function moveObjects(from: string, to: string): Promise<void> {
+async function moveQuarantinedObjects(from: string, to: string): Promise<void> {
   const touched = new Set<string>();
   for (const name of await readdir(from)) {
     if (!FAN_OUT.test(name) && name !== 'pack') continue;
@@ -68,7 +68,7 @@ async function moveObjects(from: string, to: string): Promise<void> {
     const target = join(to, name);
     await mkdir(target, { recursive: true });
     const files = (await readdir(source)).filter((file) => !file.startsWith('tmp_'));
-    for (const file of files.sort((a, b) => moveOrderOf(a) - moveOrderOf(b)))
+    for (const file of files.sort((a, b) => objectFileMoveOrder(a) - objectFileMoveOrder(b)))
       await moveObjectFile(join(source, file), join(target, file));
     if (files.length > 0) touched.add(target);
   }
@@ -78,7 +78,7 @@ async function moveObjects(from: string, to: string): Promise<void> {
   }
 }
 
-function moveOrderOf(file: string): number {
+function objectFileMoveOrder(file: string): number {
   return file.endsWith('.idx') ? 1 : 0;
 }
 

@@ -52,7 +52,7 @@ export class TreeEditor {
     const root =
       tree === null
         ? { items: new Map<string, EditedTreeEntry>(), isChanged: true }
-        : await readFolder(repository, tree);
+        : await readEditableFolder(repository, tree);
     return new TreeEditor(repository, root);
   }
 
@@ -98,7 +98,7 @@ export class TreeEditor {
   /** Writes the changed folders. Returns the id of the root. */
   async writeTree(): Promise<ObjectId> {
     const contents: Buffer[] = [];
-    const root = addChangedFolders(this.root, contents);
+    const root = collectChangedTrees(this.root, contents);
     await writeObjects(this.repository, { type: 'tree', contents, maxBytes: MAX_WRITTEN_BYTES });
     return root as ObjectId;
   }
@@ -110,7 +110,9 @@ export class TreeEditor {
       const item = folder.items.get(name);
       if (item && item.mode.padStart(6, '0') !== '040000') return null;
       if (!item && !adds) return null;
-      const next = item?.folder ?? (item ? await readFolder(this.repository, item.id as ObjectId) : emptyFolder());
+      const next =
+        item?.folder ??
+        (item ? await readEditableFolder(this.repository, item.id as ObjectId) : createEmptyEditedFolder());
       folder.items.set(name, { mode: item?.mode ?? FOLDER_MODE, id: item?.id ?? '', folder: next });
       folder = next;
     }
@@ -123,11 +125,11 @@ function splitTreePath(path: string): { readonly parents: readonly string[]; rea
   return { parents: names.slice(0, -1), name: names.at(-1)! };
 }
 
-function emptyFolder(): EditedFolder {
+function createEmptyEditedFolder(): EditedFolder {
   return { items: new Map(), isChanged: true };
 }
 
-async function readFolder(repository: Repository, tree: ObjectId): Promise<EditedFolder> {
+async function readEditableFolder(repository: Repository, tree: ObjectId): Promise<EditedFolder> {
   const object = await readObject(repository, { rev: tree }, MAX_FOLDER_BYTES);
   if (object?.type !== 'tree') throw invalidGitArgument('The tree does not exist.');
   const { content } = object;
@@ -149,29 +151,29 @@ async function readFolder(repository: Repository, tree: ObjectId): Promise<Edite
 }
 
 /** Adds the contents of changed folders, children first. Returns the id of the folder; null if it has no entry. */
-function addChangedFolders(folder: EditedFolder, contents: Buffer[], isRoot = true): string | null {
+function collectChangedTrees(folder: EditedFolder, contents: Buffer[], isRoot = true): string | null {
   for (const [name, item] of folder.items) {
     if (item.folder === null) continue;
-    const id = addChangedChild(item, item.folder, contents);
+    const id = collectChangedChildTrees(item, item.folder, contents);
     if (id === item.id) continue;
     folder.isChanged = true;
     if (id === null) folder.items.delete(name);
     else folder.items.set(name, { ...item, id });
   }
   if (folder.items.size === 0 && !isRoot) return null;
-  const content = serializeFolder(folder);
+  const content = serializeTreeObject(folder);
   contents.push(content);
   return createHash('sha1').update(`tree ${content.length}\0`).update(content).digest('hex');
 }
 
-function addChangedChild(item: EditedTreeEntry, folder: EditedFolder, contents: Buffer[]): string | null {
+function collectChangedChildTrees(item: EditedTreeEntry, folder: EditedFolder, contents: Buffer[]): string | null {
   const hasChanged = (one: EditedFolder): boolean =>
     one.isChanged || [...one.items.values()].some((inner) => inner.folder !== null && hasChanged(inner.folder));
-  return hasChanged(folder) ? addChangedFolders(folder, contents, false) : item.id;
+  return hasChanged(folder) ? collectChangedTrees(folder, contents, false) : item.id;
 }
 
 /** Writes the entries in the order of git, in which a folder is compared as if its name ended with a slash. */
-function serializeFolder({ items }: EditedFolder): Buffer {
+function serializeTreeObject({ items }: EditedFolder): Buffer {
   const keyOf = ([name, { mode }]: [string, EditedTreeEntry]): Buffer =>
     Buffer.from(mode.padStart(6, '0') === '040000' ? `${name}/` : name, 'latin1');
   const sorted = [...items].map((item) => ({ item, key: keyOf(item) })).sort((a, b) => Buffer.compare(a.key, b.key));

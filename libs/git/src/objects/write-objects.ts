@@ -69,7 +69,7 @@ export async function writeObjects(
   const paths: string[] = [];
   for (const [index, content] of contents.entries()) {
     const path = join(folder, String(index));
-    left -= await writeContentFile(content, path, left, maxBytes);
+    left -= await writeObjectContentFile(content, path, left, maxBytes);
     paths.push(path);
   }
   const args = ['hash-object', '-t', type, '-w', '--no-filters', '--stdin-paths'];
@@ -134,7 +134,7 @@ export async function writeTag(
   return parseObjectIds(stdout, 1)[0]!;
 }
 
-async function writeContentFile(
+async function writeObjectContentFile(
   content: Buffer | Readable,
   path: string,
   bytesLeft: number,

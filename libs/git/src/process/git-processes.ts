@@ -112,7 +112,7 @@ export class GitProcesses {
     hasInput: boolean,
     followsParent = true,
   ): Promise<StartedGit> {
-    const [program, ...rest] = [...limitProgramArguments(limits, followsParent), 'git', ...args];
+    const [program, ...rest] = [...resourceLimitArguments(limits, followsParent), 'git', ...args];
     const cwd = request.gitDirectory ?? '/';
     const env = createGitEnvironment(request, this.options);
     try {
@@ -148,7 +148,7 @@ async function readOutput(running: RunningGit): Promise<GitOutput> {
 }
 
 /** Programs of util-linux that set limits and the signal for the death of the parent, then become git. */
-function limitProgramArguments(
+function resourceLimitArguments(
   limits: { readonly memoryBytes: number; readonly fileBytes: number; readonly ms?: number },
   followsParent: boolean,
 ): string[] {

@@ -17,9 +17,9 @@ export async function removeStaleRefLocks(repository: Repository, refs: readonly
     const file = join(repository.directory, name);
     const first = await statLockFile(file);
     // Compares the inode, because another process may have replaced the old lock with its own meanwhile.
-    const second = first !== null && isAbandonedLock(first) ? await statLockFile(file) : null;
-    if (second === null || second.ino !== first!.ino || !isAbandonedLock(second)) continue;
-    await unlink(file).catch(ignoreMissing);
+    const second = first !== null && isAbandonedRefLock(first) ? await statLockFile(file) : null;
+    if (second === null || second.ino !== first!.ino || !isAbandonedRefLock(second)) continue;
+    await unlink(file).catch(ignoreMissingFile);
     count += 1;
   }
   return count;
@@ -31,14 +31,14 @@ interface LockFile {
 }
 
 async function statLockFile(file: string): Promise<LockFile | null> {
-  return (await stat(file).catch(ignoreMissing)) ?? null;
+  return (await stat(file).catch(ignoreMissingFile)) ?? null;
 }
 
-function isAbandonedLock({ mtimeMs }: LockFile): boolean {
+function isAbandonedRefLock({ mtimeMs }: LockFile): boolean {
   return Date.now() - mtimeMs > REF_LOCK_MS;
 }
 
 /** The lock, or a folder of its ref, is gone. */
-function ignoreMissing(error: NodeJS.ErrnoException): undefined {
+function ignoreMissingFile(error: NodeJS.ErrnoException): undefined {
   if (error.code !== 'ENOENT' && error.code !== 'ENOTDIR') throw error;
 }

@@ -82,7 +82,7 @@ export class Repositories {
   /** Removes a repository. A missing one is no error. The folder disappears at once, its files follow. */
   async remove(address: RepositoryAddress): Promise<void> {
     const { directory } = this.open(address);
-    const gone = join(dirname(directory), unfinishedFolderName('gone'));
+    const gone = join(dirname(directory), unfinishedRepositoryFolderName('gone'));
     try {
       await rename(directory, gone);
     } catch (error) {
@@ -101,11 +101,11 @@ export class Repositories {
     const root = this.storages.get(storage);
     if (root === undefined) throw invalidGitArgument('The repository storage is not configured.');
     let count = 0;
-    for (const first of await listNames(join(root, '@hashed'))) {
-      for (const second of await listNames(join(root, '@hashed', first))) {
+    for (const first of await listFolderEntryNames(join(root, '@hashed'))) {
+      for (const second of await listFolderEntryNames(join(root, '@hashed', first))) {
         const folder = join(root, '@hashed', first, second);
-        for (const name of await listNames(folder)) {
-          if (UNFINISHED.test(name)) count += await removeIfOld(join(folder, name), olderThanMs);
+        for (const name of await listFolderEntryNames(folder)) {
+          if (UNFINISHED.test(name)) count += await removeFolderIfOld(join(folder, name), olderThanMs);
           else count += await removeUnfinishedObjects(join(folder, name, 'objects'), olderThanMs);
         }
       }
@@ -133,8 +133,8 @@ export class Repositories {
   /** Deletes scratch repositories of killed processes. A job calls it with an age above the longest step. */
   async sweepScratch(olderThanMs: number): Promise<number> {
     let count = 0;
-    for (const name of await listNames(tmpdir())) {
-      if (name.startsWith(SCRATCH)) count += await removeIfOld(join(tmpdir(), name), olderThanMs);
+    for (const name of await listFolderEntryNames(tmpdir())) {
+      if (name.startsWith(SCRATCH)) count += await removeFolderIfOld(join(tmpdir(), name), olderThanMs);
     }
     return count;
   }
@@ -147,7 +147,7 @@ export class Repositories {
     if (await pathExists(join(repository.directory, 'HEAD'))) return repository;
     const parent = dirname(repository.directory);
     await mkdir(parent, { recursive: true });
-    const folder = join(parent, unfinishedFolderName('new'));
+    const folder = join(parent, unfinishedRepositoryFolderName('new'));
     try {
       await fillFolder(folder);
       await writeFile(join(folder, 'config'), OWN_CONFIG);
@@ -164,23 +164,23 @@ export class Repositories {
   }
 }
 
-function unfinishedFolderName(kind: 'new' | 'gone'): string {
+function unfinishedRepositoryFolderName(kind: 'new' | 'gone'): string {
   return `+${kind}+${randomBytes(8).toString('hex')}`;
 }
 
 async function removeUnfinishedObjects(objects: string, olderThanMs: number): Promise<number> {
   let count = 0;
-  for (const name of await listNames(objects)) {
-    if (name.startsWith('tmp_objdir-')) count += await removeIfOld(join(objects, name), olderThanMs);
+  for (const name of await listFolderEntryNames(objects)) {
+    if (name.startsWith('tmp_objdir-')) count += await removeFolderIfOld(join(objects, name), olderThanMs);
   }
-  for (const name of await listNames(join(objects, 'pack'))) {
-    if (UNFINISHED_PACK.test(name)) count += await removeIfOld(join(objects, 'pack', name), olderThanMs);
+  for (const name of await listFolderEntryNames(join(objects, 'pack'))) {
+    if (UNFINISHED_PACK.test(name)) count += await removeFolderIfOld(join(objects, 'pack', name), olderThanMs);
   }
   return count;
 }
 
 /** Removes a folder unless it is young or gone. Returns the number of removed folders. */
-async function removeIfOld(folder: string, olderThanMs: number): Promise<number> {
+async function removeFolderIfOld(folder: string, olderThanMs: number): Promise<number> {
   const found = await stat(folder).catch(() => null);
   if (!found || Date.now() - found.mtimeMs < olderThanMs) return 0;
   await rm(folder, { recursive: true, force: true });
@@ -194,7 +194,7 @@ async function flushToDisk(...paths: string[]): Promise<void> {
   }
 }
 
-async function listNames(folder: string): Promise<string[]> {
+async function listFolderEntryNames(folder: string): Promise<string[]> {
   try {
     return await readdir(folder);
   } catch (error) {

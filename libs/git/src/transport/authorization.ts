@@ -18,7 +18,7 @@ export async function withAuthorization<T>(
   step: (config: GitConfig) => Promise<T>,
 ): Promise<T> {
   if (authorization === null) return step([]);
-  await removeAbandonedHeaders();
+  await removeAbandonedHeaderFiles();
   const folder = await mkdtemp(join(tmpdir(), `rookery-fetch-${process.pid}-${STARTED}-`));
   try {
     const path = join(folder, 'credentials');
@@ -33,7 +33,7 @@ export async function withAuthorization<T>(
  * Deletes the headers of processes that were killed. An import that was interrupted in a step runs it again, so its
  * credential does not stay on disk.
  */
-async function removeAbandonedHeaders(): Promise<void> {
+async function removeAbandonedHeaderFiles(): Promise<void> {
   for (const name of await readdir(tmpdir())) {
     const [, id, started] = FOLDER.exec(name) ?? [];
     if (id === undefined || isProcessAlive(Number(id), Number(started))) continue;

@@ -45,7 +45,7 @@ const HOST = /^(?:\[[0-9a-f:.]+\]|[a-z0-9_][a-z0-9._-]*)$/;
  * Source: ADR 0183.
  */
 export async function fetchRemote(repository: Repository, fetch: RemoteFetch): Promise<void> {
-  const url = checkedUrl(fetch);
+  const url = requireRemoteFetchUrl(fetch);
   const args = ['fetch', '--quiet', '--no-tags', '--no-write-fetch-head', '--no-auto-maintenance'];
   // Servers without git's own protocol (plain files) cannot answer a depth. git would take their files without fsck,
   // and `maxBytes` would bound each of them instead of all.
@@ -57,12 +57,12 @@ export async function fetchRemote(repository: Repository, fetch: RemoteFetch): P
     '--',
     url.href,
     ...REFSPECS,
-    ...headRefspecs(fetch),
+    ...refspecsOfImportedHeads(fetch),
   ];
-  const fetching = withAuthorization(authorizationHeader(fetch), (authorization) =>
+  const fetching = withAuthorization(basicAuthorizationHeader(fetch), (authorization) =>
     repository.run({
       args: [...args, ...options],
-      config: [...fetchConfig(url, fetch), ...authorization],
+      config: [...createRemoteFetchConfig(url, fetch), ...authorization],
       variables: { GIT_ALLOW_PROTOCOL: fetch.mayUseHttp ? 'https:http' : 'https' },
       lane: 'transport',
       limits: { ms: fetch.maxMs, idleMs: fetch.maxMs, fileBytes: fetch.maxBytes },
@@ -70,19 +70,19 @@ export async function fetchRemote(repository: Repository, fetch: RemoteFetch): P
     }),
   );
   await fetching.catch((error: unknown) => {
-    throw wasIndexingEnded(error) && hasPackAtLimit(repository, fetch) ? TOO_LARGE : error;
+    throw wasPackIndexingAborted(error) && hasPackAtLimit(repository, fetch) ? TOO_LARGE : error;
   });
   if (existsSync(join(repository.directory, 'shallow'))) {
     throw new GitError('remote', 'The remote repository does not have its whole history.');
   }
 }
 
-function headRefspecs({ heads }: RemoteFetch): readonly string[] {
+function refspecsOfImportedHeads({ heads }: RemoteFetch): readonly string[] {
   return heads === undefined ? [] : [`+${heads}:refs/imports/*`];
 }
 
 /** git reports a reader of packs that was ended by the limit in the same words as a damaged pack. */
-function wasIndexingEnded(error: unknown): boolean {
+function wasPackIndexingAborted(error: unknown): boolean {
   return error instanceof GitError && /invalid index-pack output/.test(error.stderr);
 }
 
@@ -91,7 +91,7 @@ function hasPackAtLimit(repository: Repository, { maxBytes }: RemoteFetch): bool
   return readdirSync(packs).some((name) => statSync(join(packs, name)).size >= maxBytes);
 }
 
-function checkedUrl({ url: text, mayUseHttp, addresses }: RemoteFetch): URL {
+function requireRemoteFetchUrl({ url: text, mayUseHttp, addresses }: RemoteFetch): URL {
   const url = URL.canParse(text) && !UNFIT.test(text) ? new URL(text) : null;
   const isAllowed = url?.protocol === 'https:' || (mayUseHttp === true && url?.protocol === 'http:');
   if (!url || !isAllowed) throw invalidGitArgument('The address of the repository is not one of https.');
@@ -104,7 +104,7 @@ function checkedUrl({ url: text, mayUseHttp, addresses }: RemoteFetch): URL {
   return url;
 }
 
-function fetchConfig(url: URL, { mayUseHttp, addresses }: RemoteFetch): GitConfig {
+function createRemoteFetchConfig(url: URL, { mayUseHttp, addresses }: RemoteFetch): GitConfig {
   const port = url.port || (url.protocol === 'https:' ? '443' : '80');
   const pinned = addresses.map((address) => (isIP(address) === 6 ? `[${address}]` : address)).join(',');
   return [
@@ -124,7 +124,7 @@ function fetchConfig(url: URL, { mayUseHttp, addresses }: RemoteFetch): GitConfi
   ];
 }
 
-function authorizationHeader({ credentials }: RemoteFetch): string | null {
+function basicAuthorizationHeader({ credentials }: RemoteFetch): string | null {
   if (!credentials) return null;
   return `Basic ${Buffer.from(`${credentials.user}:${credentials.password}`).toString('base64')}`;
 }

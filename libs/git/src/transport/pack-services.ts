@@ -75,7 +75,7 @@ export async function receivePack(
   request: PackRequest & { readonly ticket: PushTicket; readonly maxPackBytes?: number },
 ): Promise<RunningGit> {
   const maxBytes = Math.max(1, Math.min(request.maxPackBytes ?? repository.pushBytes, repository.pushBytes));
-  const commands = readPushCommands(request.input);
+  const commands = pipeIntoPushCommandsCheck(request.input);
   const running = await repository.open({
     args: ['receive-pack', '--stateless-rpc', repository.directory],
     variables: request.ticket.variables,
@@ -98,7 +98,7 @@ export async function receivePack(
 }
 
 /** The input stays open if the commands are refused, so that the service can answer over its connection. */
-function readPushCommands(input: Readable): PushCommandsCheck {
+function pipeIntoPushCommandsCheck(input: Readable): PushCommandsCheck {
   const commands = new PushCommandsCheck();
   // The process gets the error when it starts; until then an error must not end the process of the service.
   commands.on('error', () => undefined);

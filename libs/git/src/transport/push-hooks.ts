@@ -123,7 +123,7 @@ export class PushHooks {
     });
     try {
       const push = this.pushes.get(String(request.headers['x-push-token']));
-      const body = await readBody(request);
+      const body = await readBoundedHookBody(request);
       if (!push || body === null) return endResponse(response, 403, UNAVAILABLE);
       const said = await this.checkPush(push, request, body, ended);
       endResponse(response, said.isRefused ? 403 : 200, said.text);
@@ -139,9 +139,9 @@ export class PushHooks {
     body: Buffer,
     ended: AbortController,
   ) {
-    const updates = parseUpdates(body);
+    const updates = parsePushedRefUpdates(body);
     if (updates === null) return { isRefused: true, text: BAD_NAME };
-    const push = { updates, options: parseOptions(request), signal: ended.signal };
+    const push = { updates, options: parsePushOptions(request), signal: ended.signal };
     if (request.url === '/post-receive') {
       return { isRefused: false, text: (await checks.afterUpdate?.(push)) ?? '' };
     }
@@ -177,17 +177,17 @@ export class PushHooks {
 }
 
 /** A push that only deletes refs has no quarantine. */
-function openQuarantine(repository: Repository, path: string): Repository {
-  if (path === '') return repository;
+function openQuarantine(repository: Repository, quarantinePath: string): Repository {
+  if (quarantinePath === '') return repository;
   const objects = join(repository.directory, 'objects');
   // receive-pack may name the folder relative to the repository, which is its working directory.
-  const folder = resolve(repository.directory, path);
+  const folder = resolve(repository.directory, quarantinePath);
   if (!folder.startsWith(`${objects}/tmp_objdir-`)) throw new Error('The quarantine is not part of the repository.');
   return repository.withQuarantine({ objectDirectory: folder, alternates: [objects] });
 }
 
 /** Returns null if a ref has a name that this library cannot read: git allows bytes that are not UTF-8. */
-function parseUpdates(body: Buffer): RefUpdate[] | null {
+function parsePushedRefUpdates(body: Buffer): RefUpdate[] | null {
   if (!isUtf8(body)) return null;
   const updates = body
     .toString()
@@ -202,13 +202,13 @@ function parseUpdates(body: Buffer): RefUpdate[] | null {
 }
 
 /** Parses the options of a push. The hook sends each in a header of its own, encoded in hexadecimal digits. */
-function parseOptions(request: IncomingMessage): string[] {
+function parsePushOptions(request: IncomingMessage): string[] {
   const values = [request.headers['x-push-option'] ?? []].flat().join(',').split(',');
   const filled = values.map((value) => value.trim()).filter((value) => value !== '');
   return filled.slice(0, MAX_OPTIONS).map((value) => Buffer.from(value, 'hex').toString());
 }
 
-async function readBody(request: IncomingMessage): Promise<Buffer | null> {
+async function readBoundedHookBody(request: IncomingMessage): Promise<Buffer | null> {
   const chunks: Buffer[] = [];
   let size = 0;
   for await (const chunk of request as AsyncIterable<Buffer>) {

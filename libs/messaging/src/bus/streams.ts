@@ -68,13 +68,13 @@ const CONSUMER_NOT_FOUND = 10014;
 /** Whether another process created it in between. */
 const NAME_IN_USE = new Set([10058, 10148, 10013]);
 
-function apiErrorCode(error: unknown): number | undefined {
+function jetStreamApiErrorCode(error: unknown): number | undefined {
   return error instanceof NatsError ? error.api_error?.err_code : undefined;
 }
 
 /** Whether a stream or consumer was missing. */
 export function isStreamOrConsumerMissing(error: unknown): boolean {
-  const code = apiErrorCode(error);
+  const code = jetStreamApiErrorCode(error);
   return code === STREAM_NOT_FOUND || code === CONSUMER_NOT_FOUND;
 }
 
@@ -94,11 +94,11 @@ export class Streams {
     const wanted = streamConfig(service, this.options);
     try {
       const { config } = await manager.streams.info(wanted.name);
-      await this.correctConfiguration(wanted.name, findDrift(config, wanted), () =>
+      await this.correctConfiguration(wanted.name, findConfigDrift(config, wanted), () =>
         manager.streams.update(wanted.name, wanted),
       );
     } catch (error) {
-      if (apiErrorCode(error) !== STREAM_NOT_FOUND) throw error;
+      if (jetStreamApiErrorCode(error) !== STREAM_NOT_FOUND) throw error;
       await createUnlessNameInUse(() => manager.streams.add(wanted));
       this.logger.info({ stream: wanted.name }, 'a stream was created');
     }
@@ -113,7 +113,7 @@ export class Streams {
       const { config } = await manager.consumers.info(stream, durable);
       await this.correctConsumer(manager, stream, config, wanted);
     } catch (error) {
-      if (apiErrorCode(error) !== CONSUMER_NOT_FOUND) throw error;
+      if (jetStreamApiErrorCode(error) !== CONSUMER_NOT_FOUND) throw error;
       await createUnlessNameInUse(() => manager.consumers.add(stream, wanted));
       this.logger.info({ stream, durable }, 'a durable consumer was created');
     }
@@ -134,7 +134,7 @@ export class Streams {
     try {
       await manager.consumers.delete(stream, durable);
     } catch (error) {
-      if (apiErrorCode(error) !== CONSUMER_NOT_FOUND) throw error;
+      if (jetStreamApiErrorCode(error) !== CONSUMER_NOT_FOUND) throw error;
     }
     await createUnlessNameInUse(() => manager.consumers.add(stream, consumerConfig(durable, event, from)));
   }
@@ -147,7 +147,7 @@ export class Streams {
   ): Promise<void> {
     // The start of reading was set when the durable was created.
     const { durable_name: durable, deliver_policy: _, ...changing } = wanted;
-    await this.correctConfiguration(durable, findDrift(config, changing), () =>
+    await this.correctConfiguration(durable, findConfigDrift(config, changing), () =>
       manager.consumers.update(stream, durable, changing),
     );
   }
@@ -172,12 +172,12 @@ async function createUnlessNameInUse(create: () => Promise<unknown>): Promise<vo
   try {
     await create();
   } catch (error) {
-    if (!NAME_IN_USE.has(apiErrorCode(error) ?? 0)) throw error;
+    if (!NAME_IN_USE.has(jetStreamApiErrorCode(error) ?? 0)) throw error;
   }
 }
 
 /** Wanted fields whose values differ, with their current values. */
-function findDrift(current: object, wanted: object): Record<string, unknown> {
+function findConfigDrift(current: object, wanted: object): Record<string, unknown> {
   const now = current as Record<string, unknown>;
   return Object.fromEntries(
     Object.entries(wanted)

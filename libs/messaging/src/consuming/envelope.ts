@@ -59,8 +59,8 @@ export function decodeEvent(body: string, definition: EventDefinition): DecodedM
   const { type } = envelope;
   if (typeof type !== 'string') return { outcome: 'unreadable', reason: 'undecodable', problem: 'type is missing' };
   if (type !== definition.type) {
-    const [noun, major] = splitMajorVersion(type);
-    if (noun !== splitMajorVersion(definition.type)[0] || major === null) return { outcome: 'foreign', type };
+    const [noun, major] = splitEventTypeVersion(type);
+    if (noun !== splitEventTypeVersion(definition.type)[0] || major === null) return { outcome: 'foreign', type };
     return { outcome: 'unreadable', reason: 'unknown_version', problem: `${type} is not ${definition.type}` };
   }
   const problems = findEnvelopeProblems(envelope, definition);
@@ -87,7 +87,7 @@ function parseEnvelope(body: string): Partial<Envelope> | null {
 }
 
 /** `rookery.collaboration.note.created.v2` -> its name and its major version. */
-function splitMajorVersion(type: string): [string, number | null] {
+function splitEventTypeVersion(type: string): [string, number | null] {
   const found = /^(.*)\.v(\d+)$/.exec(type);
   return found ? [found[1] ?? '', Number(found[2])] : [type, null];
 }

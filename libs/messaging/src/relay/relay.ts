@@ -171,7 +171,7 @@ export class Relay {
   private async recordPublishFailure(outcome: PublishResult): Promise<void> {
     // A lost stream is recreated before the next try.
     this.streamCheckedAt = 0;
-    this.counters.failed.inc({ reason: failureReasonOf(outcome.error) }, outcome.failed.length);
+    this.counters.failed.inc({ reason: publishFailureReasonOf(outcome.error) }, outcome.failed.length);
     await this.reader!.noteFailures(outcome.failed, String(outcome.error));
     this.parts.logger.warn({ err: outcome.error, count: outcome.failed.length }, 'events could not be published');
     this.failuresInRow = outcome.acknowledged.length > 0 ? 1 : this.failuresInRow + 1;
@@ -182,7 +182,7 @@ export class Relay {
     if (this.stopping.signal.aborted) return;
     this.streamCheckedAt = 0;
     this.failuresInRow += 1;
-    this.counters.failed.inc({ reason: failureReasonOf(error) });
+    this.counters.failed.inc({ reason: publishFailureReasonOf(error) });
     this.parts.logger.warn({ err: error }, 'the relay failed');
     await this.backOff();
   }
@@ -257,7 +257,7 @@ async function publishRows(publisher: Publisher, rows: readonly OutboxRow[]): Pr
   return { acknowledged: markable, failed: [...failed.keys()], error: [...failed.values()][0] };
 }
 
-function failureReasonOf(error: unknown): string {
+function publishFailureReasonOf(error: unknown): string {
   if (error instanceof NatsError) return error.api_error ? `api_${error.api_error.err_code}` : error.code.toLowerCase();
   return 'other';
 }

@@ -134,7 +134,7 @@ export class LanePools extends Pool {
     if (withinMs <= 0) return callback(new Unavailable('deadline'), undefined, releaseNothing);
     const isGone = waiter?.isGone;
     if (isGone?.()) return callback(new Unavailable('gone'), undefined, releaseNothing);
-    const handOver = waiter?.rights ? recheckBeforeHandover(waiter.rights, callback) : callback;
+    const handOver = waiter?.rights ? recheckRightsBeforeConnection(waiter.rights, callback) : callback;
     const caller = lane === 'requests' ? waiter?.caller : undefined;
     const mayTake = caller === undefined || this.shares.takeShare(caller);
     const { idleCount, waitingCount } = this.poolOf(lane);
@@ -187,7 +187,7 @@ export class LanePools extends Pool {
  * Rechecks the caller's permissions before it gets the connection. The connection is kept meanwhile, since another wait
  * for one would outlast the recheck again.
  */
-function recheckBeforeHandover(rights: Rights, callback: ConnectCallback): ConnectCallback {
+function recheckRightsBeforeConnection(rights: Rights, callback: ConnectCallback): ConnectCallback {
   return (error, client, release) => {
     const look = error ? null : rights.recheckBeforeRead();
     if (look === null) return callback(error, client, release);

@@ -29,9 +29,9 @@ export const deadLetterCommands: Readonly<Record<string, Command>> = {
     async run(args, context) {
       const [verb = '', ...rest] = args;
       const action = actions[verb];
-      const request = action && parseLettersRequest(rest);
+      const request = action && parseDeadLettersRequest(rest);
       if (!action || !request) return printRefusal(USAGE);
-      return action(await resolveDeadLetters(context), request);
+      return action(await getDeadLettersProvider(context), request);
     },
   },
 };
@@ -40,10 +40,10 @@ const actions: Readonly<Record<string, (letters: DeadLetters, request: LettersRe
   async list(letters, { effect, state, json }) {
     const rows = await letters.listLetters({ ...(effect ? { effect } : {}), ...(state ? { state } : {}) });
     if (json) {
-      printLine(JSON.stringify(rows.map(toListedLetter)));
+      printLine(JSON.stringify(rows.map(toListedDeadLetter)));
       return 0;
     }
-    for (const row of rows) printLine(formatLetterLine(row));
+    for (const row of rows) printLine(formatDeadLetterLine(row));
     printLine(`${rows.length} dead letters`);
     return 0;
   },
@@ -75,7 +75,7 @@ const actions: Readonly<Record<string, (letters: DeadLetters, request: LettersRe
   },
 };
 
-function parseLettersRequest(args: readonly string[]): LettersRequest | null {
+function parseDeadLettersRequest(args: readonly string[]): LettersRequest | null {
   try {
     const text = { type: 'string' } as const;
     const flag = { type: 'boolean', default: false } as const;
@@ -92,18 +92,18 @@ function parseLettersRequest(args: readonly string[]): LettersRequest | null {
   }
 }
 
-async function resolveDeadLetters(context: BootContext): Promise<DeadLetters> {
+async function getDeadLettersProvider(context: BootContext): Promise<DeadLetters> {
   return (await context.application()).get(DeadLetters);
 }
 
 /** Fields of a dead letter in a list: the first line of its error, and neither body nor headers. */
-function toListedLetter({ id, kind, state, effect, subject, attempts, last_failed_at: failed, error }: LetterRow) {
+function toListedDeadLetter({ id, kind, state, effect, subject, attempts, last_failed_at: failed, error }: LetterRow) {
   const [first = ''] = error.split('\n');
   return { id, kind, state, effect, subject, attempts, last_failed_at: failed.toISOString(), error: first };
 }
 
-function formatLetterLine(row: LetterRow): string {
-  const { id, kind, state, effect, subject, attempts, last_failed_at: when, error } = toListedLetter(row);
+function formatDeadLetterLine(row: LetterRow): string {
+  const { id, kind, state, effect, subject, attempts, last_failed_at: when, error } = toListedDeadLetter(row);
   return `${id}\t${kind}\t${state}\t${effect}\t${subject}\t${attempts} tries\t${when}\t${error}`;
 }
 

@@ -76,7 +76,7 @@ export class DeadLetters {
          state = case when dead_letters.state = 'retrying' and dead_letters.attempts + 1 >= $8::int then 'open'
            else dead_letters.state end
        returning attempts, state`,
-      [...letterValues(letter), storableErrorText(error), tries],
+      [...deadLetterInsertValues(letter), storableErrorText(error), tries],
     );
     return row!;
   }
@@ -88,7 +88,7 @@ export class DeadLetters {
        values ($1, $2, $3, $4, $5, $6, $7, $8, 'open')
        on conflict (effect, event_key) where state in ${ACTIVE} do update set
          attempts = dead_letters.attempts + 1, last_failed_at = now(), error = excluded.error`,
-      [...letterValues(letter), reason, storableErrorText(problem)],
+      [...deadLetterInsertValues(letter), reason, storableErrorText(problem)],
     );
   }
 
@@ -225,7 +225,7 @@ export class DeadLetters {
   }
 }
 
-function letterValues(letter: Letter): unknown[] {
+function deadLetterInsertValues(letter: Letter): unknown[] {
   const key = letter.eventId ?? createHash('sha256').update(`${letter.subject}\n${letter.body}`).digest('hex');
   // PostgreSQL stores no NUL; a body with one is unreadable anyway.
   const body = letter.body.replaceAll('\0', '\uFFFD');

@@ -58,7 +58,7 @@ export class EntityTable<E extends { id: number }> {
   /** Writes the changed columns. Returns false if no column changed. */
   async update(manager: EntityManager, row: E, before: Readonly<Record<string, unknown>>): Promise<boolean> {
     const now = Object.entries(this.values(row));
-    const part = Object.fromEntries(now.filter(([property, value]) => !isSameValue(before[property], value)));
+    const part = Object.fromEntries(now.filter(([property, value]) => !isSameColumnValue(before[property], value)));
     if (Object.keys(part).length === 0) return false;
     // `whereEntity` sets columns that the statement itself computes, such as `updated_at`, in the row.
     await manager
@@ -84,7 +84,7 @@ export class EntityTable<E extends { id: number }> {
   }
 }
 
-function isSameValue(left: unknown, right: unknown): boolean {
+function isSameColumnValue(left: unknown, right: unknown): boolean {
   if (left instanceof Date && right instanceof Date) return left.getTime() === right.getTime();
   if (typeof left === 'object' || typeof right === 'object') return JSON.stringify(left) === JSON.stringify(right);
   return left === right || (left ?? null) === (right ?? null);

@@ -1,6 +1,6 @@
 import { Module } from '@nestjs/common';
 import type { DynamicModule } from '@nestjs/common';
-import { entitiesOf, Owns } from './owned-entities';
+import { entitiesOfModuleTree, Owns } from './owned-entities';
 
 class Nest {}
 class Egg {}
@@ -21,12 +21,12 @@ class BirdsModule {
 test('the entities of a module are its own and those of its imported modules, each once', () => {
   @Module({ imports: [NestsModule, BirdsModule.forRoot()] })
   class Rookery {}
-  expect(entitiesOf(Rookery)).toEqual([Nest, Egg, Bird]);
-  expect(entitiesOf(BirdsModule)).toEqual([Bird, Nest, Egg]);
+  expect(entitiesOfModuleTree(Rookery)).toEqual([Nest, Egg, Bird]);
+  expect(entitiesOfModuleTree(BirdsModule)).toEqual([Bird, Nest, Egg]);
 });
 
 test('a module that owns nothing has none', () => {
   @Module({})
   class Empty {}
-  expect(entitiesOf(Empty)).toEqual([]);
+  expect(entitiesOfModuleTree(Empty)).toEqual([]);
 });

@@ -6,14 +6,14 @@ const OWNED = Symbol('entities of a wing');
 
 /**
  * Decorator for the module of a wing: the entities of the tables whose rows only that wing writes. There is no other
- * list: the entities of a service are those of its modules (`entitiesOf`).
+ * list: the entities of a service are those of its modules (`entitiesOfModuleTree`).
  */
 export function Owns(...entities: readonly Type[]): ClassDecorator {
   return (module) => Reflect.defineMetadata(OWNED, entities, module);
 }
 
 /** The entities of a module and of all modules that it imports, each once. */
-export function entitiesOf(module: Type): readonly Type[] {
+export function entitiesOfModuleTree(module: Type): readonly Type[] {
   const seen = new Set<unknown>();
   const owned = (one: Type | DynamicModule): readonly Type[] => {
     const wing = 'module' in one ? one.module : one;

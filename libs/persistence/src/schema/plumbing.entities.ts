@@ -68,7 +68,7 @@ export class DeadLetter {
 /** The last number given out in a scope. Source: reference reliability 5. */
 @Entity('internal_ids')
 @Check('ck_internal_ids_last_value', 'last_value > 0')
-class InternalId {
+class InternalIdCounter {
   @PrimaryColumn({ type: 'text', primaryKeyConstraintName: 'pk_internal_ids' }) usage: string;
   @PrimaryColumn({ type: 'bigint', primaryKeyConstraintName: 'pk_internal_ids' }) scopeId: number;
   @Column({ type: 'bigint' }) lastValue: number;
@@ -79,7 +79,7 @@ class InternalId {
  */
 @Entity('database_history')
 @Check('ck_database_history_single', 'id')
-class DatabaseHistory {
+class DatabaseHistoryMarker {
   @PrimaryColumn({ type: 'boolean', default: true, primaryKeyConstraintName: 'pk_database_history' }) id: boolean;
   /** Empty before the first process, and when the operator of a restore declares that nothing was lost. */
   @Column({ type: 'text', default: '' }) history: string;
@@ -111,4 +111,11 @@ export class IdempotencyKey {
  * Tables that every service has. TypeORM reads and writes none of them: the statements that write them are measured.
  * The classes state the columns for `RowOf` and for the comparison with the migrated schema.
  */
-export const plumbingEntities = [OutboxEntry, InboxEntry, DeadLetter, InternalId, DatabaseHistory, IdempotencyKey];
+export const plumbingEntities = [
+  OutboxEntry,
+  InboxEntry,
+  DeadLetter,
+  InternalIdCounter,
+  DatabaseHistoryMarker,
+  IdempotencyKey,
+];

@@ -27,19 +27,23 @@ export class Database {
   ) {}
 
   async query<R>(sql: string, values: readonly unknown[] = []): Promise<R[]> {
-    return runStatement<R>(queryableOf(this.dataSource), { text: sql, values });
+    return runStatement<R>(outerTransactionOrPool(this.dataSource), { text: sql, values });
   }
 
   /** Runs a prepared statement in one round trip. It is parsed once for each connection. */
   async prepared<R>(statement: PreparedStatement, values: readonly unknown[]): Promise<R[]> {
-    return runStatement<R>(queryableOf(this.dataSource), { name: statement.name, text: statement.text, values });
+    return runStatement<R>(outerTransactionOrPool(this.dataSource), {
+      name: statement.name,
+      text: statement.text,
+      values,
+    });
   }
 
   /** Runs a statement with its values: prepared, when it has a name. */
   run<R>(statement: Statement<R>): Promise<R[]>;
   run<P extends object, R>(statement: DeclaredStatement<P, R>, params: NoInfer<P>): Promise<R[]>;
   async run<P extends object, R>(statement: Statement<R> | DeclaredStatement<P, R>, params?: P): Promise<R[]> {
-    return runStatement<R>(queryableOf(this.dataSource), boundStatement(statement, params));
+    return runStatement<R>(outerTransactionOrPool(this.dataSource), boundStatement(statement, params));
   }
 
   /**
@@ -71,7 +75,7 @@ export class Database {
 
   /** The connections of the running process, by lane. */
   get pool(): LanePools {
-    return poolOf(this.dataSource);
+    return lanePoolsOf(this.dataSource);
   }
 }
 
@@ -85,16 +89,16 @@ export interface SqlReader {
 export function createReader(dataSource: DataSource): SqlReader {
   return {
     run: <P extends object, R>(statement: Statement<R> | DeclaredStatement<P, R>, params?: P) =>
-      runStatement<R>(queryableOf(dataSource), boundStatement(statement, params)),
+      runStatement<R>(outerTransactionOrPool(dataSource), boundStatement(statement, params)),
   };
 }
 
 /** Inside an outer transaction its connection is used, since no other sees its uncommitted rows. */
-function queryableOf(dataSource: DataSource): Queryable {
-  return currentOuterTransaction(dataSource) ?? poolOf(dataSource);
+function outerTransactionOrPool(dataSource: DataSource): Queryable {
+  return currentOuterTransaction(dataSource) ?? lanePoolsOf(dataSource);
 }
 
-function poolOf(dataSource: DataSource): LanePools {
+function lanePoolsOf(dataSource: DataSource): LanePools {
   // TypeORM's type of its driver does not declare that `master` is the pg pool.
   return (dataSource.driver as unknown as { master: LanePools }).master;
 }

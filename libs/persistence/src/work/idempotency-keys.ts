@@ -61,7 +61,7 @@ export class IdempotencyKeys implements KeyedWrites {
     refused: (error: unknown) => NewAnswer | null,
   ): Promise<{ readonly answer: KeptAnswer; readonly isReplay: boolean }> {
     return this.work.runInOneTransaction(async (tx, outer) => {
-      const [hold] = await tx.prepared<{ is_held: boolean }>(HOLD, [advisoryLockId(write)]);
+      const [hold] = await tx.prepared<{ is_held: boolean }>(HOLD, [idempotencyAdvisoryLockId(write)]);
       if (!hold?.is_held) throw new IdempotencyKeyInUse();
       const known = await this.readAnswer(write, tx);
       if (known) return { answer: known, isReplay: true };
@@ -99,7 +99,7 @@ export class IdempotencyKeys implements KeyedWrites {
   /** Encrypts an answer. Returns nonce, tag and ciphertext. */
   private sealAnswer({ status, headers, body }: KeptAnswer, write: KeyedWrite): Buffer {
     const nonce = randomBytes(12);
-    const cipher = createCipheriv('aes-256-gcm', this.derivedKeys.seals[0], nonce).setAAD(toKeyBytes(write));
+    const cipher = createCipheriv('aes-256-gcm', this.derivedKeys.seals[0], nonce).setAAD(idempotencyKeyBytes(write));
     const text = Buffer.concat([cipher.update(JSON.stringify([status, headers, body])), cipher.final()]);
     return Buffer.concat([nonce, cipher.getAuthTag(), text]);
   }
@@ -108,7 +108,7 @@ export class IdempotencyKeys implements KeyedWrites {
   private openAnswer(sealed: Buffer, write: KeyedWrite): KeptAnswer | null {
     for (const key of this.derivedKeys.seals) {
       try {
-        const cipher = createDecipheriv('aes-256-gcm', key, sealed.subarray(0, 12)).setAAD(toKeyBytes(write));
+        const cipher = createDecipheriv('aes-256-gcm', key, sealed.subarray(0, 12)).setAAD(idempotencyKeyBytes(write));
         cipher.setAuthTag(sealed.subarray(12, 28));
         const text = Buffer.concat([cipher.update(sealed.subarray(28)), cipher.final()]).toString();
         const [status, headers, body] = JSON.parse(text) as [number, string[], string | null];
@@ -133,10 +133,10 @@ export class IdempotencyKeys implements KeyedWrites {
   }
 }
 
-function toKeyBytes({ userId, actorId, key }: KeyedWrite): Buffer {
+function idempotencyKeyBytes({ userId, actorId, key }: KeyedWrite): Buffer {
   return Buffer.from(`${userId}:${actorId}:${key}`);
 }
 
-function advisoryLockId(write: KeyedWrite): bigint {
-  return createHash('sha256').update('idempotency:').update(toKeyBytes(write)).digest().readBigInt64BE();
+function idempotencyAdvisoryLockId(write: KeyedWrite): bigint {
+  return createHash('sha256').update('idempotency:').update(idempotencyKeyBytes(write)).digest().readBigInt64BE();
 }

@@ -48,7 +48,7 @@ export function outboxRow(service: ServiceName, event: DomainEvent, occurredAt: 
 
 /** Writes the rows of one unit of work in one statement, in the order in which they were emitted. */
 export async function writeOutbox(tx: Tx, rows: readonly OutboxRow[]): Promise<void> {
-  const values = rows.map(statementValues);
+  const values = rows.map(outboxInsertValues);
   const [first] = values;
   if (first === undefined) return;
   if (values.length === 1) await tx.prepared(insertOne, first);
@@ -60,7 +60,7 @@ export async function writeOutbox(tx: Tx, rows: readonly OutboxRow[]): Promise<v
 }
 
 /** In the order of COLUMNS. */
-function statementValues(row: OutboxRow): unknown[] {
+function outboxInsertValues(row: OutboxRow): unknown[] {
   const { definition, aggregateId, actorId, seen } = row.event;
   const { noun, subject, type } = definition;
   const occurredAt = row.occurredAt.toISOString();

@@ -39,7 +39,7 @@ interface ProcessRole {
  */
 export async function boot(definition: ProcessDefinition): Promise<void> {
   const [name = 'all', ...args] = process.argv.slice(2);
-  const role = parseRoles(definition, args).find((candidate) => candidate.name === name);
+  const role = listProcessRoles(definition, args).find((candidate) => candidate.name === name);
   if (!role) return exitWithText(usageText(definition, name), EXIT.usage);
   const part = { definition, role: role.name, staysRunning: role.run === null, env: process.env };
   await runParts([part], async ([context]) => (context && role.run ? role.run(context) : undefined));
@@ -145,7 +145,7 @@ function waitForWrites(stream: NodeJS.WriteStream): Promise<void> {
   return new Promise((resolve) => stream.write('', () => resolve()));
 }
 
-function parseRoles(definition: ProcessDefinition, args: readonly string[]): ProcessRole[] {
+function listProcessRoles(definition: ProcessDefinition, args: readonly string[]): ProcessRole[] {
   const { http, worker, migrate, commands = {} } = definition;
   const serving = { all: http ?? worker, api: http, worker };
   return [
@@ -173,7 +173,9 @@ function usageText(definition: ProcessDefinition, name: string): string {
     migrate: { about: 'Brings the database to the newest schema and ends.' },
     ...definition.commands,
   };
-  const lines = parseRoles(definition, []).map((role) => `  ${role.name.padEnd(20)} ${about[role.name]?.about ?? ''}`);
+  const lines = listProcessRoles(definition, []).map(
+    (role) => `  ${role.name.padEnd(20)} ${about[role.name]?.about ?? ''}`,
+  );
   return `${definition.name}: there is no role or command "${name}". There are:\n${lines.join('\n')}`;
 }
 

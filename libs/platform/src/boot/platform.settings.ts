@@ -31,12 +31,12 @@ export const platformSettings = defineSettings('platform', {
   internalKeys: setting.secret('ROOKERY_INTERNAL_KEYS', {
     about:
       'Keys of the calls between processes, comma-separated: kid/caller/callee:base64 of 32 bytes. A process has only those that it presents or checks, and refuses to start with others; of several keys for the same pair the first is presented and all are accepted.',
-    check: (text) => problemOfReading(() => parseInternalKeys(text)),
+    check: (text) => problemIfUnusable(() => parseInternalKeys(text)),
   }),
   contextKeys: setting.secret('ROOKERY_CONTEXT_KEYS', {
     about:
       'Keys of the signed request context, comma-separated, the first of which signs: kid/service:base64 of 32 bytes. A service has only its own, and refuses to start with others; the gateway has those of all services, or a master kid:base64 from which they are derived.',
-    check: (text) => problemOfReading(() => parseContextKeys(text)),
+    check: (text) => problemIfUnusable(() => parseContextKeys(text)),
   }),
   identityUrl: setting.url('IDENTITY_URL', {
     default: 'http://identity:8080',
@@ -109,7 +109,7 @@ export const platformSettings = defineSettings('platform', {
   }),
 });
 
-function problemOfReading(read: () => unknown): string | null {
+function problemIfUnusable(read: () => unknown): string | null {
   try {
     read();
     return null;

@@ -26,13 +26,13 @@ export function restartOnParentRequest(
   if (!process.send) return;
   let turn: Promise<unknown> = Promise.resolve();
   process.on('message', (request: RenewalRequest) => {
-    if (request.type === 'rest') turn = turn.then(() => waitForRenewal(latest()));
+    if (request.type === 'rest') turn = turn.then(() => shutDownForRenewal(latest()));
     if (request.type === 'resume') turn = turn.then(begin);
     turn.catch(failed);
   });
 }
 
-async function waitForRenewal(contexts: readonly BootContext[]): Promise<void> {
+async function shutDownForRenewal(contexts: readonly BootContext[]): Promise<void> {
   for (const { readiness } of contexts) readiness.addCheck('rest', () => 'at rest');
   if (!(await shutDown(contexts))) throw new Error('not everything could be closed');
   for (const { logger } of contexts) logger.info('at rest');

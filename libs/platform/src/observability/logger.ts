@@ -25,7 +25,7 @@ export const LOGGER: unique symbol = Symbol('Logger');
  */
 export function createLogger(
   o: { readonly service: string; readonly instance?: string; readonly level: LogLevel },
-  stream: DestinationStream = outputStream(1),
+  stream: DestinationStream = logOutputStream(1),
 ): Logger {
   return pino(
     {
@@ -42,7 +42,7 @@ export function createLogger(
 
 /** The destination of log lines of commands. */
 export function stderrStream(): DestinationStream {
-  return outputStream(2);
+  return logOutputStream(2);
 }
 
 /** One per descriptor: lines of several loggers in one process keep their order. */
@@ -50,7 +50,7 @@ const destinations: Partial<Record<1 | 2, ReturnType<typeof pino.destination>>> 
 let isFlushedAtExit = false;
 
 /** Asynchronous, so that a slow reader does not delay requests; the rest is written when the process exits. */
-function outputStream(descriptor: 1 | 2): DestinationStream {
+function logOutputStream(descriptor: 1 | 2): DestinationStream {
   const destination = (destinations[descriptor] ??= pino.destination({ dest: descriptor, sync: false }));
   if (!isFlushedAtExit) process.once('exit', () => Object.values(destinations).forEach((one) => one.flushSync()));
   isFlushedAtExit = true;

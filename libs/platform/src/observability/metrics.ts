@@ -116,7 +116,7 @@ export class Metrics {
 
   /** Adds the metrics of Node itself: memory, event loop, garbage collection. */
   collectProcess(): void {
-    this.ofProcess = processRegistry();
+    this.ofProcess = processMetricsRegistry();
   }
 
   /** All metrics in the exposition format of Prometheus. */
@@ -140,7 +140,7 @@ export class Metrics {
 let ofProcess: Registry | undefined;
 
 /** Its observers run until the process ends, so a restart in place must not create them twice. */
-function processRegistry(): Registry {
+function processMetricsRegistry(): Registry {
   if (ofProcess) return ofProcess;
   ofProcess = new (loadPromClient().Registry)();
   loadPromClient().collectDefaultMetrics({ register: ofProcess, eventLoopMonitoringPrecision: LOOP_TIMER_MS });

@@ -51,7 +51,7 @@ function createField<T>(
     type,
     about: o.about,
     fallback: hasDefault ? () => o.default as T : undefined,
-    defaultText: more.defaultText ?? (hasDefault ? formatValue(o.default) : undefined),
+    defaultText: more.defaultText ?? (hasDefault ? formatSettingValue(o.default) : undefined),
     unit: o.unit ?? UNITS[env.slice(env.lastIndexOf('_') + 1)],
     allowed: more.allowed,
     isSecret: type === 'secret',
@@ -59,7 +59,7 @@ function createField<T>(
   };
 }
 
-function formatValue(value: unknown): string {
+function formatSettingValue(value: unknown): string {
   if (value === null || value === '') return '';
   if (typeof value === 'boolean') return value ? 'on' : 'off';
   return String(value);
@@ -71,7 +71,7 @@ function rangeText(min: number | undefined, max: number | undefined): string | u
   return max === undefined ? undefined : `at most ${max}`;
 }
 
-function splitItems(text: string): string[] {
+function splitCommaList(text: string): string[] {
   return text
     .split(',')
     .map((item) => item.trim())
@@ -166,7 +166,7 @@ export const setting = {
       'list',
       o,
       (text) => {
-        const items = splitItems(text);
+        const items = splitCommaList(text);
         return items.every((item) => /^[1-9]\d{0,14}$/.test(item))
           ? { value: items.map(Number) }
           : { problem: 'is not a list of ids' };
@@ -190,7 +190,7 @@ export const setting = {
       'list',
       o,
       (text) => {
-        const value = splitItems(text);
+        const value = splitCommaList(text);
         const problem = o.check?.(value) ?? null;
         return problem === null ? { value } : { problem };
       },

@@ -61,10 +61,10 @@ export function unknownVariables(
     .filter((name) => [...prefixes].some((prefix) => name.startsWith(prefix)))
     .filter((name) => !declared.has(name) && !SERVICE_LINK.test(name))
     .sort()
-    .map((name) => `${name} is not known${suggestionFor(name, declared)}`);
+    .map((name) => `${name} is not known${suggestVariableName(name, declared)}`);
 }
 
-function suggestionFor(name: string, declared: ReadonlySet<string>): string {
+function suggestVariableName(name: string, declared: ReadonlySet<string>): string {
   let best: { name: string; distance: number } | undefined;
   for (const candidate of declared) {
     const distance = editDistance(name, candidate);

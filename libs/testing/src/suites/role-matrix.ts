@@ -49,7 +49,7 @@ export function registerRoleMatrixTests({ file, routes = /^/, clients, places }:
           const answer = await (line.body === '-'
             ? request
             : request.type('json').send(fill(line.body, visibility, n)));
-          if (isAsExpected(letter, line, answer)) continue;
+          if (isMatrixAnswerAsExpected(letter, line, answer)) continue;
           const excerpt = answer.text.slice(0, 120);
           deviations.push(`${visibility} ${role}: ${letter} expected, ${answer.status} ${excerpt}`);
         }
@@ -66,7 +66,7 @@ export function registerRoleMatrixTests({ file, routes = /^/, clients, places }:
       const covered = lines.map(({ method, path }) => {
         const plain = toApiUrl(path);
         const fitting = templates.filter((one) => one.method === method && templatePattern(one.template).test(plain));
-        return fitting.sort((a, b) => countTemplateParts(a.template) - countTemplateParts(b.template))[0];
+        return fitting.sort((a, b) => countTemplateParameters(a.template) - countTemplateParameters(b.template))[0];
       });
       expect(lines.filter((_, i) => covered[i] === undefined).map(({ path }) => path)).toEqual([]);
       const missing = templates.filter((one) => routes.test(one.template) && !covered.includes(one));
@@ -100,8 +100,8 @@ function readMatrixLines(file: string): readonly MatrixLine[] {
 const toApiUrl = (path: string) => (path.startsWith('//') ? path.slice(1) : `/api/v4${path}`);
 
 /** The answer as a letter of the table; `+` is compared with the status that the line names. */
-function isAsExpected(
-  letter: string,
+function isMatrixAnswerAsExpected(
+  expectedLetter: string,
   { path, body: sent, statuses }: MatrixLine,
   { status, body, text }: Response,
 ): boolean {
@@ -111,7 +111,7 @@ function isAsExpected(
   const parent = /\{(group|project)\}/.exec(path + sent)?.[1];
   const kind = path.startsWith('/namespaces') ? 'Namespace' : parent === 'group' ? 'Group' : 'Project';
   const isHidden = status === 404 && parent !== undefined && message === `404 ${kind} Not Found`;
-  switch (letter) {
+  switch (expectedLetter) {
     case '+':
       return statuses.includes(status) && (status !== 404 || (!isHidden && message !== 'Not Found'));
     case 'h':
@@ -121,9 +121,9 @@ function isAsExpected(
     case 'g':
       return status === 404 && !isHidden;
     default:
-      return status === { '-': 401, x: 403, b: 400, n: 204 }[letter];
+      return status === { '-': 401, x: 403, b: 400, n: 204 }[expectedLetter];
   }
 }
 
 const templatePattern = (template: string) => new RegExp(`^${template.replace(/[:*]\w+/g, '[^/]+')}(\\?.*)?$`);
-const countTemplateParts = (template: string) => template.split(/[:*]/).length;
+const countTemplateParameters = (template: string) => template.split(/[:*]/).length;

@@ -31,7 +31,7 @@ export function registerTokenScopeTests(o: {
       Object.keys(TOKEN_SCOPES).map(async (scope) => [scope, await ask(method, template, [scope])] as const),
     );
     const refusals = Object.fromEntries(answers.map(([scope, answer]) => [scope, scopeRefusalOf(answer, opening)]));
-    const wanted = Object.keys(TOKEN_SCOPES).map((scope) => [scope, expectedRefusal(scope, opening)]);
+    const wanted = Object.keys(TOKEN_SCOPES).map((scope) => [scope, expectedScopeRefusal(scope, opening)]);
     expect(refusals).toEqual(Object.fromEntries(wanted));
     if (method !== 'GET' || opening === null) return;
     const heads = await Promise.all(['read_api', 'write_repository'].map((scope) => ask('HEAD', template, [scope])));
@@ -47,23 +47,26 @@ function routesOf(endpoints: readonly EndpointRecord[]): [Method, string][] {
 }
 
 /** The body of a refusal for a missing scope; null for every other answer. A refusal as text names no scopes. */
-function scopeRefusalOf({ status, headers, body, text, type }: Response, opening: readonly string[] | null): unknown {
+function scopeRefusalOf(
+  { status, headers, body, text, type }: Response,
+  acceptedScopes: readonly string[] | null,
+): unknown {
   const challenge = headers['www-authenticate'] ?? null;
   if (status !== 403) return null;
   if (type === 'text/plain' && text.includes(TOO_LITTLE))
-    return { error: 'insufficient_scope', error_description: TOO_LITTLE, scope: opening?.join(' '), challenge };
+    return { error: 'insufficient_scope', error_description: TOO_LITTLE, scope: acceptedScopes?.join(' '), challenge };
   if ((body as Params | null)?.['error'] !== 'insufficient_scope') return null;
   return { ...(body as Params), challenge };
 }
 
 const TOO_LITTLE = 'The request requires higher privileges than provided by the access token.';
 
-function expectedRefusal(scope: string, opening: readonly string[] | null): unknown {
-  if (opening === null || opening.includes(scope)) return null;
+function expectedScopeRefusal(scope: string, acceptedScopes: readonly string[] | null): unknown {
+  if (acceptedScopes === null || acceptedScopes.includes(scope)) return null;
   return {
     error: 'insufficient_scope',
     error_description: TOO_LITTLE,
-    scope: opening.join(' '),
+    scope: acceptedScopes.join(' '),
     challenge: null,
   };
 }

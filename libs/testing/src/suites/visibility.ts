@@ -54,13 +54,13 @@ export function registerVisibilityTests(table: VisibilityTable): void {
   });
 }
 
-function expectedStatus(table: VisibilityTable, level: Visibility, standing: RoleCase): number {
-  if (standing === 'anonymous' && table.anonymous !== undefined) return table.anonymous;
-  return isVisible(level, standing) ? (table.seen?.(standing, level) ?? 200) : 404;
+function expectedStatus(table: VisibilityTable, level: Visibility, roleCase: RoleCase): number {
+  if (roleCase === 'anonymous' && table.anonymous !== undefined) return table.anonymous;
+  return isLevelVisibleToRole(level, roleCase) ? (table.seen?.(roleCase, level) ?? 200) : 404;
 }
 
-function isVisible(level: Visibility, standing: RoleCase): boolean {
+function isLevelVisibleToRole(level: Visibility, roleCase: RoleCase): boolean {
   if (level === 'public') return true;
-  if (standing === 'anonymous' || standing === 'external') return false;
-  return level === 'internal' || standing !== 'outsider';
+  if (roleCase === 'anonymous' || roleCase === 'external') return false;
+  return level === 'internal' || roleCase !== 'outsider';
 }

@@ -20,32 +20,35 @@ export function registerNumberLimitTests(o: {
 }): void {
   let serial = 0;
 
-  it.each(routesWithNumbers(registeredEndpoints()))('%s %s accepts its numbers', async (method, template, endpoint) => {
-    const ids = o.ids?.() ?? {};
-    for (const numbers of numberBoundParams(endpoint.options.params)) {
-      serial += 1;
-      const path = template
-        .replace(/:(\w+)/g, (whole, name: string) => `${(numbers[name] as number | undefined) ?? whole}`)
-        .replace(/(\w+)\/:\w+/g, (_, word: string) => `${word}/${ids[word] ?? 1}`)
-        .replace(/[:*]\w+/g, '1');
-      const params = { ...o.params?.[`${method} ${template}`]?.(serial), ...numbers };
-      const request = requestOf(o.app().as(o.viewer(), { isUncounted: true }), method, path);
-      const { status, text } = await (method === 'GET'
-        ? request.query(encodeBracketParams(params))
-        : request.send(params));
-      expect(status < 500 ? '' : `${path} ${JSON.stringify(params)}: ${status} ${text}`).toBe('');
-    }
-  });
+  it.each(routesWithNumberParams(registeredEndpoints()))(
+    '%s %s accepts its numbers',
+    async (method, template, endpoint) => {
+      const ids = o.ids?.() ?? {};
+      for (const numbers of paramsAtNumberBounds(endpoint.options.params)) {
+        serial += 1;
+        const path = template
+          .replace(/:(\w+)/g, (whole, name: string) => `${(numbers[name] as number | undefined) ?? whole}`)
+          .replace(/(\w+)\/:\w+/g, (_, word: string) => `${word}/${ids[word] ?? 1}`)
+          .replace(/[:*]\w+/g, '1');
+        const params = { ...o.params?.[`${method} ${template}`]?.(serial), ...numbers };
+        const request = requestOf(o.app().as(o.viewer(), { isUncounted: true }), method, path);
+        const { status, text } = await (method === 'GET'
+          ? request.query(encodeBracketParams(params))
+          : request.send(params));
+        expect(status < 500 ? '' : `${path} ${JSON.stringify(params)}: ${status} ${text}`).toBe('');
+      }
+    },
+  );
 }
 
-function routesWithNumbers(endpoints: readonly EndpointRecord[]): [Method, string, EndpointRecord][] {
+function routesWithNumberParams(endpoints: readonly EndpointRecord[]): [Method, string, EndpointRecord][] {
   return endpoints
-    .filter((endpoint) => numberBoundParams(endpoint.options.params).length > 0)
+    .filter((endpoint) => paramsAtNumberBounds(endpoint.options.params).length > 0)
     .map((endpoint) => [endpoint.method, templatesOf(endpoint)[0]!, endpoint]);
 }
 
 /** Parameters with one number each, for the bounds of every number of a class. */
-function numberBoundParams(params: object | undefined): Params[] {
+function paramsAtNumberBounds(params: object | undefined): Params[] {
   if (params === undefined) return [];
   const bounds = ({ min = Number.MIN_SAFE_INTEGER, max = Number.MAX_SAFE_INTEGER }) => [min, max];
   return fieldsOf(params).flatMap(({ name, form }): Params[] => {
@@ -58,9 +61,9 @@ function numberBoundParams(params: object | undefined): Params[] {
       case 'idOrPath':
         return [{ [name]: Number.MAX_SAFE_INTEGER }];
       case 'group':
-        return numberBoundParams(form.of()).map((inner) => ({ [name]: inner }));
+        return paramsAtNumberBounds(form.of()).map((inner) => ({ [name]: inner }));
       case 'hashes':
-        return numberBoundParams(form.of()).map((inner) => ({ [name]: [inner] }));
+        return paramsAtNumberBounds(form.of()).map((inner) => ({ [name]: [inner] }));
       default:
         return [];
     }

@@ -160,11 +160,14 @@ export class RemoteHost {
   }
 
   private serveApi({ path, query, authorization }: ApiRequest, response: ServerResponse): void {
-    if (authorization === undefined) return sendJsonWithLimits(response, 404, { message: 'Not Found' });
+    if (authorization === undefined) return sendJsonWithRateLimits(response, 404, { message: 'Not Found' });
     if (![`Bearer ${this.token}`, `token ${this.token}`].includes(authorization)) {
-      return sendJsonWithLimits(response, 401, { message: 'Bad credentials', documentation_url: `${this.url}/docs` });
+      return sendJsonWithRateLimits(response, 401, {
+        message: 'Bad credentials',
+        documentation_url: `${this.url}/docs`,
+      });
     }
-    if (path === '/api/v3/user') return sendJsonWithLimits(response, 200, { id: 1, login: OWNER });
+    if (path === '/api/v3/user') return sendJsonWithRateLimits(response, 200, { id: 1, login: OWNER });
     const gists = this.gists.map((gist) => this.toListedGist(gist));
     if (path === '/api/v3/gists') return this.serveList(path, query, gists, response);
     const gist = /^\/api\/v3\/gists\/(.+)$/.exec(path)?.[1];
@@ -180,7 +183,7 @@ export class RemoteHost {
       return this.serveList(path, query, this.lists.get(list) ?? this.defaultListOf(list), response);
     const id = /^\/api\/v3\/repositories\/(\d+)$/.exec(path)?.[1];
     const found = id === undefined ? undefined : this.repositories.get(Number(id));
-    sendJsonWithLimits(response, found ? 200 : 404, found ?? { message: 'Not Found' });
+    sendJsonWithRateLimits(response, found ? 200 : 404, found ?? { message: 'Not Found' });
   }
 
   /** Lists show where the files of gists are, but no contents. */
@@ -195,19 +198,19 @@ export class RemoteHost {
   /** Long files are cut. */
   private serveGist(id: string, response: ServerResponse): void {
     const gist = this.gists.find((one) => one.id === id);
-    if (!gist) return sendJsonWithLimits(response, 404, { message: 'Not Found' });
+    if (!gist) return sendJsonWithRateLimits(response, 404, { message: 'Not Found' });
     const { files, ...shown } = this.toListedGist(gist);
     const whole = Object.entries(files as Record<string, object>).map(([name, file]) => {
       const content = gist.files[name]!;
       return [name, { ...file, content: content.slice(0, MAX_CONTENT), truncated: content.length > MAX_CONTENT }];
     });
-    sendJsonWithLimits(response, 200, { ...shown, files: Object.fromEntries(whole) as object });
+    sendJsonWithRateLimits(response, 200, { ...shown, files: Object.fromEntries(whole) as object });
   }
 
   /** Serves one object with the fields that lists omit. For a branch, serves only its protection. */
   private serveFoundObject(list: string, isWanted: (object: HostedObject) => boolean, response: ServerResponse): void {
     const found = this.lists.get(list)?.find((one) => isWanted(one));
-    sendJsonWithLimits(
+    sendJsonWithRateLimits(
       response,
       found ? 200 : 404,
       (found?.['protection'] as object | undefined) ?? found ?? { message: 'Not Found' },
@@ -227,9 +230,9 @@ export class RemoteHost {
     objects: readonly HostedObject[] | null | undefined,
     response: ServerResponse,
   ): void {
-    if (objects === undefined) return sendJsonWithLimits(response, 404, { message: 'Not Found' });
+    if (objects === undefined) return sendJsonWithRateLimits(response, 404, { message: 'Not Found' });
     if (objects === null)
-      return sendJsonWithLimits(response, 410, { message: 'Issues has been disabled in this repository.' });
+      return sendJsonWithRateLimits(response, 410, { message: 'Issues has been disabled in this repository.' });
     const size = Number(query.get('per_page') ?? PAGE_SIZE);
     const page = Number(query.get('page') ?? 1);
     const next = new URLSearchParams(query);
@@ -239,12 +242,12 @@ export class RemoteHost {
     const shown = objects
       .slice((page - 1) * size, page * size)
       .map(({ merged_by: _, protection: __, ...fields }) => fields);
-    sendJsonWithLimits(response, 200, shown, page * size < objects.length ? link : {});
+    sendJsonWithRateLimits(response, 200, shown, page * size < objects.length ? link : {});
   }
 }
 
 function serveFile({ type, content, location }: HostedFile, isAllowed: boolean, response: ServerResponse): void {
-  if (!isAllowed) return sendJsonWithLimits(response, 404, { message: 'Not Found' });
+  if (!isAllowed) return sendJsonWithRateLimits(response, 404, { message: 'Not Found' });
   if (location === undefined) response.writeHead(200, { 'content-type': type }).end(content);
   else response.writeHead(302, { location }).end();
 }
@@ -257,7 +260,7 @@ interface ApiRequest {
 
 const PAGE_SIZE = 30;
 
-function sendJsonWithLimits(
+function sendJsonWithRateLimits(
   response: ServerResponse,
   status: number,
   body: object,

@@ -37,7 +37,7 @@ export class RepohostCloud {
 
   /** Starts the host on this port, or on a free one if `port` is 0. */
   static async start(port = 0): Promise<RepohostCloud> {
-    const options = { apiPath: API, gitPath: '', refusal: toErrorBody('Invalid credentials.') };
+    const options = { apiPath: API, gitPath: '', refusal: toRepohostCloudErrorBody('Invalid credentials.') };
     const cloud: RepohostCloud = new RepohostCloud(
       await BasicAuthHost.start({ ...options, serve: (call, response) => cloud.answerRequest(call, response) }, port),
     );
@@ -77,16 +77,20 @@ export class RepohostCloud {
     if (path === '/user') return sendJson(response, 200, { username: this.host.username, type: 'user' });
     const [, name = '', rest = ''] = /^\/repositories\/([^/]+\/[^/]+)(?:\/(.+))?$/.exec(path) ?? [];
     const found = this.repositories.get(name);
-    if (!found) return sendJson(response, 404, toErrorBody(`Repository ${name} not found`));
+    if (!found) return sendJson(response, 404, toRepohostCloudErrorBody(`Repository ${name} not found`));
     if (rest === '') return sendJson(response, 200, found);
     const one = /^pullrequests\/(\d+)$/.exec(rest)?.[1];
     const pullRequests = this.lists.get(`${name}/pullrequests`) ?? [];
     if (one !== undefined) return sendJson(response, 200, pullRequests.find(({ id }) => id === Number(one)) ?? {});
     if (rest === 'issues' && found['has_issues'] === false) {
-      return sendJson(response, 404, toErrorBody('Repository has no issue tracker.'));
+      return sendJson(response, 404, toRepohostCloudErrorBody('Repository has no issue tracker.'));
     }
     const listed = this.lists.get(`${name}/${rest}`) ?? [];
-    this.sendPage(rest === 'pullrequests' ? listedPullRequests(listed, query) : listed, { path, query }, response);
+    this.sendPage(
+      rest === 'pullrequests' ? filterPullRequestsByState(listed, query) : listed,
+      { path, query },
+      response,
+    );
   }
 
   private sendPage(objects: readonly HostedObject[], { path, query }: ApiCall, response: ServerResponse): void {
@@ -103,7 +107,10 @@ export class RepohostCloud {
   }
 }
 
-function listedPullRequests(pullRequests: readonly HostedObject[], query: URLSearchParams): readonly HostedObject[] {
+function filterPullRequestsByState(
+  pullRequests: readonly HostedObject[],
+  query: URLSearchParams,
+): readonly HostedObject[] {
   const states = query.getAll('state');
   const chosen = states.length === 0 ? ['OPEN'] : states;
   const isAll = chosen.includes('ALL');
@@ -112,6 +119,6 @@ function listedPullRequests(pullRequests: readonly HostedObject[], query: URLSea
     .map(({ reviewers: _, participants: __, ...fields }) => fields);
 }
 
-function toErrorBody(message: string): object {
+function toRepohostCloudErrorBody(message: string): object {
   return { type: 'error', error: { message } };
 }

@@ -39,7 +39,7 @@ export class RepohostServer {
 
   /** Starts the host on this port, or on a free one if `port` is 0. */
   static async start(port = 0): Promise<RepohostServer> {
-    const refusal = toErrorBody('Authentication failed. Please check your credentials and try again.');
+    const refusal = toRepohostServerErrorBody('Authentication failed. Please check your credentials and try again.');
     const options = { apiPath: '/rest/api/1.0', gitPath: '/scm', refusal };
     const server: RepohostServer = new RepohostServer(
       await BasicAuthHost.start({ ...options, serve: (call, response) => server.answerRequest(call, response) }, port),
@@ -79,13 +79,13 @@ export class RepohostServer {
   private answerRequest({ path, query }: ApiCall, response: ServerResponse): void {
     const [, key, slug, rest = ''] = REPOSITORY.exec(path) ?? [];
     const found = key === KEY ? this.repositories.get(slug!.toLowerCase()) : undefined;
-    if (!found) return sendJson(response, 404, toErrorBody(`Repository ${key}/${slug} does not exist.`));
+    if (!found) return sendJson(response, 404, toRepohostServerErrorBody(`Repository ${key}/${slug} does not exist.`));
     const name = found.slug.toLowerCase();
     if (rest === '') return sendJson(response, 200, found);
     if (rest === '/branches/default') return sendJson(response, 200, { id: 'refs/heads/main', displayId: 'main' });
     if (rest === '/pull-requests') return this.sendPage(this.listPullRequests(name, query), query, response);
     const pullRequest = /^\/pull-requests\/(\d+)\/activities$/.exec(rest)?.[1];
-    if (pullRequest === undefined) return sendJson(response, 404, toErrorBody('No such resource.'));
+    if (pullRequest === undefined) return sendJson(response, 404, toRepohostServerErrorBody('No such resource.'));
     this.sendPage(this.activities.get(`${name}/${pullRequest}`) ?? [], query, response);
   }
 
@@ -107,6 +107,6 @@ export class RepohostServer {
   }
 }
 
-function toErrorBody(message: string): object {
+function toRepohostServerErrorBody(message: string): object {
   return { errors: [{ context: null, message, exceptionName: null }] };
 }

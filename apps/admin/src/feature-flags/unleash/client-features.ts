@@ -25,14 +25,14 @@ export function toUnleashFeatures(rows: readonly ClientStrategyRow[], environmen
       enabled,
       strategies: [],
     };
-    feature.strategies.push(toClientStrategy(row));
+    feature.strategies.push(toUnleashClientStrategy(row));
     features.set(name, feature);
   }
   return [...features.values()];
 }
 
 /** Clients do not know user lists, so the users of a list are sent as ids. */
-function toClientStrategy({
+function toUnleashClientStrategy({
   name,
   parameters,
   user_xids: userIds,

@@ -13,17 +13,17 @@ const SIGNED = /^t=(\d{13}),v1=([0-9a-f]{64})$/;
 /** Returns the signature of a status request: `t=<epoch milliseconds>,v1=<hex>`. It is valid for one minute. */
 export function signGeoRequest(secret: string, now: Date): string {
   const time = String(now.getTime());
-  return `t=${time},v1=${computeStatusRequestMac(secret, time).toString('hex')}`;
+  return `t=${time},v1=${computeGeoStatusRequestMac(secret, time).toString('hex')}`;
 }
 
 /** Verifies a signature in constant time. A site without a secret accepts none. */
 export function isSignedGeoRequest(signature: string | undefined, secret: string | null, clock: Clock): boolean {
   const [, time, given] = SIGNED.exec(signature ?? '') ?? [];
   if (secret === null || time === undefined || given === undefined) return false;
-  const isGood = timingSafeEqual(Buffer.from(given, 'hex'), computeStatusRequestMac(secret, time));
+  const isGood = timingSafeEqual(Buffer.from(given, 'hex'), computeGeoStatusRequestMac(secret, time));
   return isGood && Math.abs(clock.now().getTime() - Number(time)) <= SKEW_MS;
 }
 
-function computeStatusRequestMac(secret: string, time: string): Buffer {
+function computeGeoStatusRequestMac(secret: string, time: string): Buffer {
   return createHmac('sha256', secret).update(`GET ${GEO_STATUS_PATH} ${time}`).digest();
 }

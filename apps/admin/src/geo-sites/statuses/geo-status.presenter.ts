@@ -51,7 +51,7 @@ const notMeasuredField: StatusField<number | null | undefined> = [
 const zeroRepositoriesField: StatusField<number> = [int, () => 0, { about: 'There are no repositories.' }];
 
 /** Fields that a status has for each kind of data. */
-function createFieldsOfCopiedData(): Record<string, StatusField<never>> {
+function createStatusFieldsByDataKind(): Record<string, StatusField<never>> {
   const isPrimary = createZeroOrNullField('the primary', (status) => status.isPrimary);
   const isSecondary = createZeroOrNullField('secondaries', (status) => !status.isPrimary);
   const fields = COPIED.flatMap((kind) => [
@@ -85,7 +85,7 @@ export const geoStatusPresenter = presenter<SiteStatus>('GeoSiteStatus').fields(
   health_status: [choice(...HEALTH_STATUSES), ({ found }) => healthStatusOf(found)],
   missing_oauth_application: [bool, () => false],
   db_replication_lag_seconds: notMeasuredField,
-  ...createFieldsOfCopiedData(),
+  ...createStatusFieldsByDataKind(),
   replication_slots_count: createSlotsField('count'),
   replication_slots_used_count: createSlotsField('used'),
   replication_slots_used_in_percentage: [nullable(text), formatUsedSlotsPercentage],

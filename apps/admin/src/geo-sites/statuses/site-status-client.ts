@@ -29,7 +29,7 @@ export class SiteStatusClient {
     const { sharedSecret } = this.settings;
     if (sharedSecret === null) return unhealthyResult('GEO_SHARED_SECRET is not set, so no site can be asked.');
     try {
-      return toProbeResult(
+      return toGeoSiteProbeResult(
         await this.egress.request({
           url: `${address}${GEO_STATUS_PATH.slice(1)}`,
           headers: { [GEO_SIGNATURE_HEADER]: signGeoRequest(sharedSecret, this.clock.now()) },
@@ -44,7 +44,7 @@ export class SiteStatusClient {
   }
 }
 
-function toProbeResult({ status, body }: EgressAnswer): ProbeResult {
+function toGeoSiteProbeResult({ status, body }: EgressAnswer): ProbeResult {
   if (status === 401) return unhealthyResult('The site knows another GEO_SHARED_SECRET or another time (401).');
   if (status !== 200) return unhealthyResult(`The site answered ${status}.`);
   return (

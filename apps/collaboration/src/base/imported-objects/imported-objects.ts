@@ -88,13 +88,13 @@ export function checkImportObjects<T, R>(objects: readonly T[], check: (object: 
       valid.push({ index, object: check(object) });
     } catch (error) {
       if (!(error instanceof Invalid)) throw error;
-      failed.push({ index, message: joinProblems(error.fields) });
+      failed.push({ index, message: renderFieldProblemsAsSentence(error.fields) });
     }
   });
   return { valid, failed };
 }
 
-function joinProblems(problems: Invalid['fields']): string {
+function renderFieldProblemsAsSentence(problems: Invalid['fields']): string {
   const texts = Object.entries(problems).flatMap(([field, list]) => list.map((text) => `${field} ${text}`));
   return `${texts.join(', ')}.`.replace(/^./, (letter) => letter.toUpperCase());
 }

@@ -1,7 +1,7 @@
 import { bool, text } from '@rookery/api-v4';
-import { jsonArraySql, json, jsonShape, literalSql, jsonTextsSql } from './json.shape';
+import { jsonArraySql, json, beginJsonShape, literalSql, jsonTextsSql } from './json.shape';
 
-const items = jsonShape<{ readonly item: string }>('Item').fields({
+const items = beginJsonShape<{ readonly item: string }>('Item').fields({
   id: [json.int, ({ item }) => `${item}.id`],
   note: [json.constant(text), () => "100% of it's"],
   ok: [json.constant(bool), () => true],
@@ -39,7 +39,7 @@ test('conditional fields bring their own comma', () => {
 test('a lookup that several fields share runs once, also in a longer shape', () => {
   const found = ({ of }: { readonly of: string }): string =>
     `${jsonTextsSql(items, { of: { item: 't' }, from: `from items t where t.of = ${of}` }, 't.id')} held`;
-  const owned = jsonShape<{ readonly of: string }>('Owned', found).fields({
+  const owned = beginJsonShape<{ readonly of: string }>('Owned', found).fields({
     all: [json.list(items), () => 'held.texts'],
     one: [json.first(items), () => 'held.texts'],
   });
@@ -52,7 +52,7 @@ test('a lookup that several fields share runs once, also in a longer shape', () 
 });
 
 test('a lookup by a null id is skipped', () => {
-  const owned = jsonShape<{ readonly of: string }>('Owned').fields({
+  const owned = beginJsonShape<{ readonly of: string }>('Owned').fields({
     item: [json.found(items), ({ of }) => ({ of: { item: 't' }, from: `from items t where t.id = ${of}`, by: of })],
   });
   expect(owned.toSql({ of: 'o.item_id' }).sql).toContain(

@@ -128,11 +128,11 @@ export class JsonShapeBuilder<A> {
 }
 
 /**
- * Begins a shape: `jsonShape<NoteSql>('Note').fields({ id: [json.int, () => 'n.id'], … })`. `lookup` returns a FROM
+ * Begins a shape: `beginJsonShape<NoteSql>('Note').fields({ id: [json.int, () => 'n.id'], … })`. `sharedFrom` returns a FROM
  * item of exactly one row, with an alias, for values that several fields share.
  */
-export function jsonShape<A>(name: string, lookup?: (args: A) => string): JsonShapeBuilder<A> {
-  return new JsonShapeBuilder<A>(name, [], lookup);
+export function beginJsonShape<A>(schemaName: string, sharedFrom?: (args: A) => string): JsonShapeBuilder<A> {
+  return new JsonShapeBuilder<A>(schemaName, [], sharedFrom);
 }
 
 const OPTIONAL = { when: () => false };
@@ -153,7 +153,7 @@ export function literalSql(value: string): string {
 /** SQL expression for the current date in UTC. */
 export const TODAY = `(now() at time zone 'UTC')::date`;
 
-const jsonOrNullPiece = (sql: string): JsonPiece => ({ sql: `coalesce(${sql}, 'null')` });
+const jsonOrNullPiece = (valueSql: string): JsonPiece => ({ sql: `coalesce(${valueSql}, 'null')` });
 const quotePieces = (...pieces: readonly JsonPiece[]): readonly JsonPiece[] => [
   { constant: '"' },
   ...pieces,

@@ -240,7 +240,7 @@ export type ReadableKind = Pick<NoteableKind, 'parent' | 'feature' | 'visibleSql
 
 /** Boolean SQL: does a person see the row `i`? `access` is the alias of an `parentAccessSql` subquery. */
 export function canReadNoteableRowSql(kind: ReadableKind, access: string, viewer: string): string {
-  const readsFeature = readsFeatureSql(kind, access, parentIdColumnSql(kind));
+  const readsFeature = canReadKindFeatureSql(kind, access, parentIdColumnSql(kind));
   return `${readsFeature} and ${kind.visibleSql(toReaderSql(access, viewer))}`;
 }
 
@@ -248,7 +248,7 @@ export function canReadNoteableRowSql(kind: ReadableKind, access: string, viewer
  * Boolean SQL: does the access show the feature of a kind? `parent` is an SQL expression for the id of the project or
  * group.
  */
-function readsFeatureSql({ feature }: Pick<NoteableKind, 'feature'>, access: string, parent: string): string {
+function canReadKindFeatureSql({ feature }: Pick<NoteableKind, 'feature'>, access: string, parent: string): string {
   return feature === 'code' ? readsCodeSql(parent, access) : `${access}.reads_${feature}`;
 }
 
@@ -268,7 +268,9 @@ export function canReadNoteableByIdSql(
 
 /** Boolean SQL: does the access show every noteable of these kinds, with every note? */
 export function canReadAllNoteablesSql(kinds: readonly NoteableKind[], access: string): string {
-  const features = [...new Set(kinds.map((kind) => readsFeatureSql(kind, access, `${access}.${kind.parent}_id`)))];
+  const features = [
+    ...new Set(kinds.map((kind) => canReadKindFeatureSql(kind, access, `${access}.${kind.parent}_id`))),
+  ];
   return `${features.join(' and ')} and ${access}.reads_internal`;
 }
 

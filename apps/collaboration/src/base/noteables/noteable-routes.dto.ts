@@ -71,12 +71,12 @@ export interface CustomRoutesBelow extends SharedRouteOptions {
   ): Promise<NoteableWithParent>;
 }
 
-const pathParameterName = ({ path }: Pick<NoteableRoutes, 'path'>): string => /:(\w+)$/.exec(path)![1]!;
+const lastPathParameterName = ({ path }: Pick<NoteableRoutes, 'path'>): string => /:(\w+)$/.exec(path)![1]!;
 
 /** Builds the shared route options from a kind's declaration, for controllers that are generated for each kind. */
 export function createNoteableRouteOptions(routes: NoteableRoutes): ColumnRoutesBelow {
   const { kind, by } = routes;
-  const name = pathParameterName(routes);
+  const name = lastPathParameterName(routes);
   return {
     ...createRouteOptions(routes),
     referenceOf: ({ params, within }) => ({
@@ -94,7 +94,7 @@ export function createNoteableLookupRouteOptions(routes: NoteableRoutes | Routes
     const { referenceOf: of, ...options } = createNoteableRouteOptions(routes);
     return { ...options, find: (_, call) => Promise.resolve(of(call)) };
   }
-  const name = pathParameterName(routes);
+  const name = lastPathParameterName(routes);
   return {
     ...createRouteOptions(routes),
     find: (finders, { params, within }, isForNew) => {
@@ -107,7 +107,7 @@ export function createNoteableLookupRouteOptions(routes: NoteableRoutes | Routes
 
 function createRouteOptions(routes: NoteableRoutes | RoutesByName): SharedRouteOptions {
   const { kind, aliases = [], by, offeredBy } = routes;
-  const name = pathParameterName(routes);
+  const name = lastPathParameterName(routes);
   const offered =
     offeredBy &&
     ability(

@@ -1,6 +1,6 @@
 import { bool } from '@rookery/api-v4';
 import { USER_STATES } from '@rookery/kernel';
-import { json, jsonShape, literalSql } from './json.shape';
+import { json, beginJsonShape, literalSql } from './json.shape';
 
 /** SQL sources of a user's JSON. `user` is an alias of directory_users. */
 export interface PersonRow {
@@ -23,7 +23,7 @@ export function trimBaseUrl({ externalUrl }: { readonly externalUrl: string }): 
  * A user inside the JSON of other resources. The fields and their order are those of the directory's `userSummary`. A
  * contract test compares the two. Source: reference work-tracking 1.3.
  */
-export const personShape = jsonShape<PersonRow>('UserSummary').fields({
+export const personShape = beginJsonShape<PersonRow>('UserSummary').fields({
   id: [json.int, ({ user }) => `${user}.id`],
   username: [json.token, ({ user }) => `${user}.username`],
   public_email: [json.textOrNull, ({ user }) => `${user}.public_email`],
@@ -47,7 +47,7 @@ export const noteAuthorShape = personShape
       ({ externalUrl, ...sql }) => {
         const { user } = sql;
         const noReply = `${user}.id || '-' || ${user}.username || ${literalSql(`@users.noreply.${new URL(externalUrl).hostname}`)}`;
-        const real = `case when ${seesPrivateFieldsSql(sql)} then ${user}.notification_email end`;
+        const real = `case when ${canSeePrivateUserFieldsSql(sql)} then ${user}.notification_email end`;
         return `coalesce(${real}, ${user}.public_email, ${noReply})`;
       },
     ],
@@ -55,11 +55,11 @@ export const noteAuthorShape = personShape
   .extend<NoteAuthorSql>('NoteAuthor')
   .fields(
     { created_at: [json.instant, ({ user }) => `${user}.created_at`] },
-    (sql) => `not ${sql.user}.private_profile or ${seesPrivateFieldsSql(sql)}`,
+    (sql) => `not ${sql.user}.private_profile or ${canSeePrivateUserFieldsSql(sql)}`,
   );
 
 /** Boolean SQL: whether the viewer is the user or an administrator, who alone see private fields. */
-function seesPrivateFieldsSql(sql: Pick<NoteAuthorSql, 'user' | 'viewer' | 'isAdmin'>): string {
+function canSeePrivateUserFieldsSql(sql: Pick<NoteAuthorSql, 'user' | 'viewer' | 'isAdmin'>): string {
   return `${sql.isAdmin} or ${sql.user}.id = ${sql.viewer}`;
 }
 

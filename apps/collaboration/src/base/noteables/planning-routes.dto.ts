@@ -19,12 +19,15 @@ export function planningAbilities<const N extends string>(noun: N) {
       ({ viewer, within }: PlanningCall<unknown>) => planningPolicy.mayManage(viewer, within),
       { signedIn: true },
     ),
-    mayPromote: ability(`${noun}.promote`, mayPromoteToGroup, { signedIn: true }),
+    mayPromote: ability(`${noun}.promote`, mayPromoteLabelOrMilestone, { signedIn: true }),
   };
 }
 
 /** Whether the viewer may manage labels or milestones in both the project and its group. */
-async function mayPromoteToGroup({ viewer, within }: PromotionCall<unknown>, services: RuleServices): Promise<boolean> {
+async function mayPromoteLabelOrMilestone(
+  { viewer, within }: PromotionCall<unknown>,
+  services: RuleServices,
+): Promise<boolean> {
   if (!planningPolicy.mayManage(viewer, within)) return false;
   if (within.namespace.kind !== 'group') return true;
   const above = await services.get<ScopeResolver>(SCOPE_RESOLVER).findGroup(within.namespace.id, viewer);

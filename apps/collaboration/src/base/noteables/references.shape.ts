@@ -1,4 +1,4 @@
-import { json, jsonShape } from './json.shape';
+import { json, beginJsonShape } from './json.shape';
 
 /** Identifiers of a noteable kind in paths, web URLs and texts. */
 export interface ReferenceFormat {
@@ -33,7 +33,7 @@ interface ReferencesSql {
 }
 
 /** Short, relative and full reference of the row `i`. Source: reference work-tracking 0.15, 9.1. */
-export const referencesShape = jsonShape<ReferencesSql>('References').fields({
+export const referencesShape = beginJsonShape<ReferencesSql>('References').fields({
   short: [json.prefixed, ({ as }) => ({ prefix: as.sigil, sql: `i.${as.shownId}` })],
   relative: [
     json.prefixed,

@@ -15,13 +15,13 @@ export interface NoteableSubject {
   readonly description_by_id: number;
 }
 
-const editorIdSql = ({ hasEditorColumns }: NoteableKind, column: string): string =>
+const editorOrAuthorIdSql = ({ hasEditorColumns }: NoteableKind, column: string): string =>
   hasEditorColumns ? `coalesce(i.${column}, i.author_id)` : 'i.author_id';
 const selectSubjects = cachePerNoteableKind((kind) =>
   prepareStatement(
     `${kind.table}_subjects`,
     `select i.id, ${projectIdSql(kind)} as project_id, i.title, i.description,
-       ${editorIdSql(kind, 'title_edited_by_id')} as title_by_id, ${editorIdSql(kind, 'edited_by_id')} as description_by_id
+       ${editorOrAuthorIdSql(kind, 'title_edited_by_id')} as title_by_id, ${editorOrAuthorIdSql(kind, 'edited_by_id')} as description_by_id
      from ${kind.table} i where i.id = any($1::bigint[]) order by i.id for key share`,
   ),
 );

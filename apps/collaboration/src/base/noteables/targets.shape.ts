@@ -7,11 +7,11 @@ import type { NoteableKind } from './noteable-kinds';
  * Field type of a noteable of any kind, for the OpenAPI document. The schema is filled in by `documentTodoTargets`, which
  * runs before the document is built.
  */
-const createTargetType = () => ({ schema: {} as Record<string, unknown>, write: () => 'null' });
-export const targets = { listed: createTargetType(), detailed: createTargetType() } satisfies Record<
-  string,
-  FieldType<never>
->;
+const createNoteableTargetFieldType = () => ({ schema: {} as Record<string, unknown>, write: () => 'null' });
+export const targets = {
+  listed: createNoteableTargetFieldType(),
+  detailed: createNoteableTargetFieldType(),
+} satisfies Record<string, FieldType<never>>;
 
 /** Fills in the schemas of `targets` with the kinds of the service. `others` are targets that are not noteables. */
 export function documentTodoTargets(kinds: readonly NoteableKind[], others: readonly Presenter<never>[]): void {

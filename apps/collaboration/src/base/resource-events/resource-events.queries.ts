@@ -28,7 +28,7 @@ export class ResourceEventsQueries {
 
   /** Oldest first. Errors: NotFound of the noteable. */
   async list(viewer: Viewer, on: NoteableReference, events: ResourceEvents, page: PageRequest): Promise<JsonPage> {
-    const statement = this.pageStatement(on, events, page, readerValues(viewer, on));
+    const statement = this.pageStatement(on, events, page, createResourceEventStatementValues(viewer, on));
     const [row] = await this.database.run<JsonPageRow>(statement);
     if (!row) throw new NotFound(on.kind.resource);
     return jsonPageOf(page, row);
@@ -42,13 +42,13 @@ export class ResourceEventsQueries {
     id: number,
   ): Promise<string> {
     const { kind, by } = on;
-    const values = [...readerValues(viewer, on), id];
+    const values = [...createResourceEventStatementValues(viewer, on), id];
     const statement = this.kept.findOrCompose(`${kind.table}_by_${by}_${table}_one`, values, () => ({
       text: `select case when e.id is not null then ${shape.toSql(this.eventSqlArguments(kind)).sql} end as json
         from ${kind.table} i
-        left join ${rows} e on e.id = $7::bigint and ${belongsToNoteableSql(kind)}
+        left join ${rows} e on e.id = $7::bigint and ${isResourceEventOfNoteableSql(kind)}
         left join directory_users u on u.id = e.user_id ${joins(ABOVE)}
-        where ${namedNoteableVisibleSql(on)}`,
+        where ${isRequestedNoteableVisibleSql(on)}`,
       values,
     }));
     const [row] = await this.database.run<{ json: string | null }>(statement);
@@ -77,11 +77,11 @@ export class ResourceEventsQueries {
       });
       const written = shape.toSql(this.eventSqlArguments(kind));
       return list
-        .where(belongsToNoteableSql(kind))
+        .where(isResourceEventOfNoteableSql(kind))
         .orderBy([['e.created_at', 'asc']])
         .jsonSql(page, {
           rows: (...rows) => jsonArraySql(written, ...rows),
-          from: `from ${kind.table} i where ${namedNoteableVisibleSql(on)}`,
+          from: `from ${kind.table} i where ${isRequestedNoteableVisibleSql(on)}`,
         });
     });
   }
@@ -91,15 +91,15 @@ export class ResourceEventsQueries {
   }
 }
 
-function belongsToNoteableSql({ type }: NoteableKind): string {
+function isResourceEventOfNoteableSql({ type }: NoteableKind): string {
   return `e.noteable_id = i.id and e.noteable_type = '${type}'`;
 }
 
-function namedNoteableVisibleSql({ kind, by }: Pick<NoteableReference, 'kind' | 'by'>): string {
+function isRequestedNoteableVisibleSql({ kind, by }: Pick<NoteableReference, 'kind' | 'by'>): string {
   return `${parentIdColumnSql(kind)} = $1::bigint and i.${by} = $2::bigint and ${kind.visibleSql(READER)}`;
 }
 
-function readerValues(viewer: Viewer, on: NoteableReference): unknown[] {
+function createResourceEventStatementValues(viewer: Viewer, on: NoteableReference): unknown[] {
   const { viewerId, isMember, readsConfidential } = requireNoteableReader(viewer, on);
   return [on.parent.id, on.named, viewerId, isMember, readsConfidential, ancestorIdsOf(on.parent)];
 }

@@ -1,6 +1,6 @@
 import { NOTEABLE_TYPES } from '@rookery/contracts';
 import type { NoteableType } from '@rookery/contracts';
-import { json, jsonShape } from '../noteables/json.shape';
+import { json, beginJsonShape } from '../noteables/json.shape';
 import type { JsonShape } from '../noteables/json.shape';
 import { personShape } from '../noteables/person.shape';
 
@@ -46,7 +46,7 @@ export function createAddRemoveEventSummaries(noun: string): ResourceEvents['abo
 }
 
 /** Fields of every change: id, user and time. */
-export const changeShape = jsonShape<ResourceEventSql>('Change').fields({
+export const changeShape = beginJsonShape<ResourceEventSql>('Change').fields({
   id: [json.int, () => 'e.id'],
   user: [
     json.objectWhen(personShape),

@@ -45,13 +45,13 @@ export class CherryPicksAndReverts {
     if (!access.branchAccess(copy.branch).mayPush) throw new Forbidden('You are not allowed to push into this branch');
     return this.repositories.useRepository(project, async (repository) => {
       const commit = await findCommit(repository, copy.sha);
-      const { ref, tip } = await findBranchTip(repository, copy.branch);
+      const { ref, tip } = await requireBranchTip(repository, copy.branch);
       const author = await this.identities.findIdentity(viewer);
       let newId: ObjectId | null = null;
       const write = async (view: Repository) => {
         const tree = await mergeChangeIntoTree(view, copy, commit, tip);
         if (copy.isDryRun) return [];
-        const message = composeCommitMessage(copy, commit, author);
+        const message = composeCherryPickOrRevertMessage(copy, commit, author);
         newId = await writeCommit(view, { tree, parents: [tip.id], message, author, committer: author });
         return [{ ref, oldId: tip.id, newId }];
       };
@@ -62,7 +62,7 @@ export class CherryPicksAndReverts {
   }
 }
 
-async function findBranchTip(
+async function requireBranchTip(
   repository: Repository,
   name: string,
 ): Promise<{ readonly ref: string; readonly tip: Commit }> {
@@ -80,17 +80,17 @@ async function mergeChangeIntoTree(view: Repository, copy: CommitCopy, commit: C
   const [before, after] = [parent?.tree ?? EMPTY_TREE, commit.tree];
   const [base, theirs] = copy.action === 'revert' ? [after, before] : [before, after];
   const { tree, conflicts } = await mergeTreesOverBase(view, { base, ours: tip.tree, theirs });
-  if (conflicts.length > 0) throw createCopyRefusal(copy, 'conflict');
-  if (tree === tip.tree) throw createCopyRefusal(copy, 'empty');
+  if (conflicts.length > 0) throw createCherryPickOrRevertRefusal(copy, 'conflict');
+  if (tree === tip.tree) throw createCherryPickOrRevertRefusal(copy, 'empty');
   return tree;
 }
 
-function createCopyRefusal({ action, isDryRun }: CommitCopy, code: 'conflict' | 'empty'): Refused {
+function createCherryPickOrRevertRefusal({ action, isDryRun }: CommitCopy, code: 'conflict' | 'empty'): Refused {
   const dryRun = isDryRun ? { dry_run: 'error' } : {};
   return new Refused(`Commit ${action} failed: ${FAILURE}`, { more: { error_code: code, ...dryRun } });
 }
 
-function composeCommitMessage({ action, message }: CommitCopy, commit: Commit, author: Identity): string {
+function composeCherryPickOrRevertMessage({ action, message }: CommitCopy, commit: Commit, author: Identity): string {
   if (action === 'revert') return `Revert "${extractTitle(commit)}"\n\nThis reverts commit ${commit.id}`;
   if (message) return message;
   const { name, email } = commit.author;

@@ -133,7 +133,7 @@ async function toCommitQuery(
   if (path !== '' && !isTreePath(path)) return null;
   const range = filters.all
     ? ({ from: 'all refs' } as const)
-    : await parseRevisionRange(repository, filters.ref_name ?? '');
+    : await resolveRefOrRange(repository, filters.ref_name ?? '');
   const until = filters.until && Math.floor(filters.until.getTime() / 1000);
   if (range === null || (until !== undefined && until < 0)) return null;
   const since = filters.since && Math.max(0, Math.ceil(filters.since.getTime() / 1000));
@@ -149,7 +149,7 @@ async function toCommitQuery(
 }
 
 /** Reads `a..b`, where an omitted side is the default branch, or one ref. */
-async function parseRevisionRange(
+async function resolveRefOrRange(
   repository: Repository,
   text: string,
 ): Promise<Pick<CommitQuery, 'from' | 'notFrom'> | null> {

@@ -26,11 +26,14 @@ export interface DetailedCommitRow extends MeasuredCommitRow {
 }
 
 const SHORT_ID = 8;
-const countField = (description: string): FieldType<number> => ({ ...int, schema: { ...int.schema, description } });
+const createIntFieldWithDescription = (description: string): FieldType<number> => ({
+  ...int,
+  schema: { ...int.schema, description },
+});
 const stats = object<{ additions: number; deletions: number; total: number }>({
-  additions: countField('Added lines.'),
-  deletions: countField('Removed lines.'),
-  total: countField('Added and removed lines.'),
+  additions: createIntFieldWithDescription('Added lines.'),
+  deletions: createIntFieldWithDescription('Removed lines.'),
+  total: createIntFieldWithDescription('Added and removed lines.'),
 });
 const STATS = { about: 'Numbers of changed lines.', when: (row: MeasuredCommitRow) => row.stats !== null };
 /** A time in the zone of its author, as git stores it: a text, because `instant` is UTC. */
@@ -94,7 +97,10 @@ const commitPipelinePresenter = presenter<PipelineWithProject>('CommitPipeline')
 type PipelinesBySha = ReadonlyMap<string, CommitPipeline>;
 
 /** Loads the newest pipelines of commits of one project. */
-async function loadPipelines(rows: readonly DetailedCommitRow[], ctx: PresentContext): Promise<PipelinesBySha> {
+async function loadNewestPipelinesByCommit(
+  rows: readonly DetailedCommitRow[],
+  ctx: PresentContext,
+): Promise<PipelinesBySha> {
   const shas = rows.map(({ commit }) => commit.id);
   return ctx.get(CommitPipelines).findNewest(rows[0]!.projectId, shas);
 }
@@ -110,7 +116,7 @@ function latestPipeline(
 /** A single commit. Source: reference repositories 4.1. */
 export const detailedCommitPresenter = commitPresenter
   .extend<DetailedCommitRow>('DetailedCommit')
-  .load(loadPipelines)
+  .load(loadNewestPipelinesByCommit)
   .fields({
     stats: [stats, (row) => withTotal(row.stats!), STATS],
     status: [

@@ -24,8 +24,8 @@ export interface DefaultProtection {
 export function defaultProtection(setting: DirectoryBranchProtection | undefined): DefaultProtection | null {
   if (setting && isUnprotected(setting)) return null;
   return {
-    pushLevels: normalizeLevels(setting?.push_levels),
-    mergeLevels: normalizeLevels(setting?.merge_levels),
+    pushLevels: normalizeAccessLevels(setting?.push_levels),
+    mergeLevels: normalizeAccessLevels(setting?.merge_levels),
     allowsForcePush: setting?.allow_force_push ?? false,
   };
 }
@@ -42,6 +42,6 @@ function isUnprotected(setting: DirectoryBranchProtection): boolean {
   return push.includes(ACCESS_LEVELS.developer) && merge.includes(ACCESS_LEVELS.developer) && isForceAllowed;
 }
 
-function normalizeLevels(levels: readonly number[] = []): number[] {
+function normalizeAccessLevels(levels: readonly number[] = []): number[] {
   return levels.length === 0 ? [DEFAULT_LEVEL] : [...new Set(levels)].sort((a, b) => a - b);
 }

@@ -44,11 +44,11 @@ export class ProtectedBranchImports implements ObjectImporter<'protected_branch'
   }
 
   prepare(_: ProjectFacts, { objects }: ReceivedObjects<'protected_branch'>): Promise<PreparedObjects> {
-    return Promise.resolve({ write: (tx, { id }) => protectBranches(tx, id, objects) });
+    return Promise.resolve({ write: (tx, { id }) => importProtectedBranches(tx, id, objects) });
   }
 }
 
-async function protectBranches(tx: Tx, project: number, objects: readonly ImportedProtectedBranch[]) {
+async function importProtectedBranches(tx: Tx, project: number, objects: readonly ImportedProtectedBranch[]) {
   const { valid, failed } = checkImportObjects(objects, checkImportedBranch);
   const branches = [...new Map(valid.map(({ object }) => [object.name, object])).values()];
   await tx.run(PROTECT, {

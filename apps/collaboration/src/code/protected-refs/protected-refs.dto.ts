@@ -27,7 +27,7 @@ export class IdentifyProtectedRef {
 }
 
 /** Lists of access levels, with which clients state or change them one by one. */
-class BranchLevelLists {
+class BranchAccessLevelFields {
   @ListOfHashes(() => AccessLevelItem, { optional: true, about: 'Callers who may push.' })
   allowed_to_push?: AccessLevelItem[];
   @ListOfHashes(() => AccessLevelItem, { optional: true, about: 'Callers who may merge.' })
@@ -40,7 +40,7 @@ class BranchLevelLists {
 }
 
 export class CreateProtectedBranch
-  extends BranchLevelLists
+  extends BranchAccessLevelFields
   implements ExactInput<NewProtectedBranch, CreateProtectedBranch, 'code_owner_approval_required'>
 {
   @Text({ blank: 'refused', max: 255, about: NAME }) name: string;
@@ -50,7 +50,7 @@ export class CreateProtectedBranch
 }
 
 export class UpdateProtectedBranch
-  extends BranchLevelLists
+  extends BranchAccessLevelFields
   implements ExactInput<ProtectedBranchChange, UpdateProtectedBranch, 'name' | 'code_owner_approval_required'>
 {
   @Text({ in: 'path', about: NAME }) name: string;

@@ -26,18 +26,18 @@ export const protectedBranchPresenter = presenter<ProtectedBranch>('ProtectedBra
   name: [text, (rule) => rule.name, { about: 'Name of the branches. `*` stands for any characters.' }],
   push_access_levels: [
     list(accessLevel),
-    (rule) => toAccessLevels(rule.id, 'push', rule.pushLevels),
+    (rule) => presentRuleAccessLevels(rule.id, 'push', rule.pushLevels),
     { about: 'Callers who may push.' },
   ],
   merge_access_levels: [
     list(accessLevel),
-    (rule) => toAccessLevels(rule.id, 'merge', rule.mergeLevels),
+    (rule) => presentRuleAccessLevels(rule.id, 'merge', rule.mergeLevels),
     { about: 'Callers who may merge.' },
   ],
   allow_force_push: [bool, (rule) => rule.allowForcePush, { about: 'Pushes may replace commits of the branches.' }],
   unprotect_access_levels: [
     list(accessLevel),
-    (rule) => toAccessLevels(rule.id, 'unprotect', rule.unprotectLevels),
+    (rule) => presentRuleAccessLevels(rule.id, 'unprotect', rule.unprotectLevels),
     { about: 'Callers who may change or remove the rule.' },
   ],
   code_owner_approval_required: [bool, () => false, { about: 'Always false: code owners are not supported.' }],
@@ -49,12 +49,12 @@ export const protectedTagPresenter = presenter<ProtectedTag>('ProtectedTag').fie
   name: [text, (rule) => rule.name, { about: 'Name of the tags. `*` stands for any characters.' }],
   create_access_levels: [
     list(accessLevel),
-    (rule) => toAccessLevels(rule.id, 'create', rule.createLevels),
+    (rule) => presentRuleAccessLevels(rule.id, 'create', rule.createLevels),
     { about: 'Callers who may create the tags.' },
   ],
 });
 
-function toAccessLevels(ruleId: number, action: RuleAction, levels: readonly number[]) {
+function presentRuleAccessLevels(ruleId: number, action: RuleAction, levels: readonly number[]) {
   return levels.map((level) => ({
     id: levelId(ruleId, action, level),
     access_level: level,

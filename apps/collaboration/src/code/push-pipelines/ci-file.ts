@@ -19,9 +19,9 @@ export async function shouldPushStartPipeline(
   return !SKIPS.test(message) && (await hasCiFile(repository, id, path?.trim() || DEFAULT_PATH));
 }
 
-async function hasCiFile(repository: Repository, commit: Commit['id'], setting: string): Promise<boolean> {
-  if (ELSEWHERE.test(setting)) return true;
-  const path = setting.replace(/^\/+/, '');
+async function hasCiFile(repository: Repository, commit: Commit['id'], ciConfigPath: string): Promise<boolean> {
+  if (ELSEWHERE.test(ciConfigPath)) return true;
+  const path = ciConfigPath.replace(/^\/+/, '');
   if (!isTreePath(path)) return false;
   return (await objectInfo(repository, { rev: commit, path }))?.type === 'blob';
 }

@@ -14,7 +14,7 @@ const MAX_INPUTS = 20;
 /** Reads push options about pipelines. Malformed ones have no effect; the last value of a key counts. */
 export function parsePipelinePushOptions(options: readonly string[]): PipelineOptions {
   const pairs = (name: string): ReadonlyMap<string, string> =>
-    new Map(options.flatMap((option) => parseKeyValueOption(option, `ci.${name}=`)));
+    new Map(options.flatMap((option) => parseKeyValuePushOption(option, `ci.${name}=`)));
   return {
     isSkipped: options.some((option) => option === 'ci.skip' || option.startsWith('ci.skip=')),
     variables: [...pairs('variable')].map(([key, value]) => ({ key, value })),
@@ -25,7 +25,7 @@ export function parsePipelinePushOptions(options: readonly string[]): PipelineOp
 /**
  * Parses the key and value of an option. Returns a list of one pair, or an empty list if the option has no valid pair.
  */
-function parseKeyValueOption(option: string, prefix: string): readonly (readonly [string, string])[] {
+function parseKeyValuePushOption(option: string, prefix: string): readonly (readonly [string, string])[] {
   if (!option.startsWith(prefix)) return [];
   const [, key, value] = PAIR.exec(option.slice(prefix.length)) ?? [];
   return key === undefined ? [] : [[key, value!]];

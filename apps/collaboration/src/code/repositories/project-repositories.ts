@@ -85,7 +85,7 @@ export class ProjectRepositories {
     const address = { storage: row.storage, path: hashedRepositoryPath(project.id) };
     const repository = await this.repositories.create(address, { defaultBranch });
     // The commit has the rights of the creator and transactions of its own, whichever request comes first.
-    if (row.needsReadme && hasStartedProjectFields(project))
+    if (row.needsReadme && hasFieldsForFirstCommit(project))
       await runWithoutDeadline(() => this.firstCommits.writeFirstCommit(repository, project));
     return repository;
   }
@@ -146,6 +146,6 @@ export class ProjectRepositories {
   }
 }
 
-function hasStartedProjectFields(project: RepositoryOwner): project is RepositoryOwner & StartedProject {
+function hasFieldsForFirstCommit(project: RepositoryOwner): project is RepositoryOwner & StartedProject {
   return project.name !== undefined && project.description !== undefined && project.creatorId !== undefined;
 }

@@ -1,5 +1,5 @@
 import { alwaysNull, nullable, text } from '@rookery/api-v4';
-import { json, jsonShape } from '../../base/noteables/json.shape';
+import { json, beginJsonShape } from '../../base/noteables/json.shape';
 import { personShape } from '../../base/noteables/person.shape';
 import { noteShape } from '../../talk/notes/note.shape';
 import type { NoteSql } from '../../talk/notes/note.shape';
@@ -12,18 +12,18 @@ export interface ActivityEventSql extends NoteSql {
   readonly targetTitle: string;
 }
 
-const pushDataSql = (key: keyof PushData): string => `e.push_data ->> '${key}'`;
+const pushDataFieldSql = (key: keyof PushData): string => `e.push_data ->> '${key}'`;
 
 /** Facts of a push. The SQL uses the alias `e` (the entry). Source: reference repositories 1.6. */
-const pushDataShape = jsonShape<undefined>('PushData').fields({
-  commit_count: [json.int, () => pushDataSql('commit_count')],
-  action: [json.choice('created', 'pushed', 'removed'), () => pushDataSql('action')],
-  ref_type: [json.choice('branch', 'tag'), () => pushDataSql('ref_type')],
-  commit_from: [json.tokenOrNull, () => pushDataSql('commit_from')],
-  commit_to: [json.tokenOrNull, () => pushDataSql('commit_to')],
-  ref: [json.textOrNull, () => pushDataSql('ref')],
-  commit_title: [json.textOrNull, () => pushDataSql('commit_title')],
-  ref_count: [json.intOrNull, () => pushDataSql('ref_count')],
+const pushDataShape = beginJsonShape<undefined>('PushData').fields({
+  commit_count: [json.int, () => pushDataFieldSql('commit_count')],
+  action: [json.choice('created', 'pushed', 'removed'), () => pushDataFieldSql('action')],
+  ref_type: [json.choice('branch', 'tag'), () => pushDataFieldSql('ref_type')],
+  commit_from: [json.tokenOrNull, () => pushDataFieldSql('commit_from')],
+  commit_to: [json.tokenOrNull, () => pushDataFieldSql('commit_to')],
+  ref: [json.textOrNull, () => pushDataFieldSql('ref')],
+  commit_title: [json.textOrNull, () => pushDataFieldSql('commit_title')],
+  ref_count: [json.intOrNull, () => pushDataFieldSql('ref_count')],
 });
 
 /**
@@ -31,7 +31,7 @@ const pushDataShape = jsonShape<undefined>('PushData').fields({
  * `n` (note, may be missing) and `a` (the author of the note).
  * Source: requirements 1 §2 Event; reference work-tracking 7.4.
  */
-export const activityEventShape = jsonShape<ActivityEventSql>('ActivityEvent')
+export const activityEventShape = beginJsonShape<ActivityEventSql>('ActivityEvent')
   .fields({
     id: [json.int, () => 'e.id'],
     title: [json.constant(nullable(text)), () => null],

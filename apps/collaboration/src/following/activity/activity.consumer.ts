@@ -149,7 +149,7 @@ export class ActivityConsumer {
   @Consume(memberAdded, RECORDING)
   async memberAdded({ tx, events }: EffectBatch<typeof memberAdded>): Promise<void> {
     const entries = events
-      .filter(isProjectEvent)
+      .filter(isProjectMembershipEvent)
       .map(({ id, data }) =>
         projectEntry(id, { projectId: data.source_id, authorId: data.user_id, action: 'joined', at: data.added_at }),
       );
@@ -158,7 +158,7 @@ export class ActivityConsumer {
 
   @Consume(memberRemoved, RECORDING)
   async memberRemoved({ tx, events }: EffectBatch<typeof memberRemoved>): Promise<void> {
-    const entries = events.filter(isProjectEvent).map(({ id, data }) => {
+    const entries = events.filter(isProjectMembershipEvent).map(({ id, data }) => {
       const action = data.reason === 'expired' ? 'expired' : 'left';
       return projectEntry(id, { projectId: data.source_id, authorId: data.user_id, action, at: data.removed_at });
     });
@@ -245,7 +245,7 @@ function milestoneEntry(
   return { ...facts, targetType, targetId: milestoneId, noteable };
 }
 
-function isProjectEvent(event: { readonly data: { readonly source_type: string } }): boolean {
+function isProjectMembershipEvent(event: { readonly data: { readonly source_type: string } }): boolean {
   return event.data.source_type === 'project';
 }
 

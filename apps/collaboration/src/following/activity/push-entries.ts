@@ -68,12 +68,12 @@ export async function readPushEntries(tx: Tx, events: readonly CompletedPush[]):
     } as const;
     return rows
       .filter((row) => row.push_id === data.push_id)
-      .map(({ push_id: _, ...push }) => ({ ...common, eventId: entryId(id, push), push }));
+      .map(({ push_id: _, ...push }) => ({ ...common, eventId: pushActivityEntryId(id, push), push }));
   });
 }
 
 /** An id for each entry of an event, the same whenever the event arrives. */
-function entryId(eventId: string, { ref_type: type, ref, action }: PushData): string {
+function pushActivityEntryId(eventId: string, { ref_type: type, ref, action }: PushData): string {
   const hex = createHash('sha256')
     .update([eventId, type, ref ?? '', action].join('\0'))
     .digest('hex');

@@ -47,7 +47,7 @@ export class GlobalNotificationSettingsController {
 type ParentCall<P> = Call<P, ProjectScope | GroupScope, SignedInViewer>;
 
 /** Creates the controller with the routes of projects or of groups. */
-function createSettingsController(kind: 'project' | 'group') {
+function createNotificationSettingsController(kind: 'project' | 'group') {
   const route = {
     source: SOURCE,
     within: projectOrGroup(kind),
@@ -61,7 +61,7 @@ function createSettingsController(kind: 'project' | 'group') {
 
     @Endpoint('GET', '', { ...route, about: `Returns the caller's notification setting for a ${kind}.` })
     show({ viewer, within }: ParentCall<NoParams>): Promise<NotificationSettingView> {
-      return this.settings.show(viewer.userId, toSettingParent(within));
+      return this.settings.show(viewer.userId, toNotificationSettingParent(within));
     }
 
     @Endpoint('PUT', '', {
@@ -72,7 +72,7 @@ function createSettingsController(kind: 'project' | 'group') {
     })
     update({ params, viewer, within }: ParentCall<UpdateNotificationSettings>): Promise<NotificationSettingView> {
       const change = { level: params.level, switches: toSwitches(params) };
-      return this.settings.update(viewer.userId, toSettingParent(within), change);
+      return this.settings.update(viewer.userId, toNotificationSettingParent(within), change);
     }
   }
   Object.defineProperty(PlacedNotificationSettingsController, 'name', {
@@ -81,11 +81,11 @@ function createSettingsController(kind: 'project' | 'group') {
   return PlacedNotificationSettingsController;
 }
 
-export const ProjectNotificationSettingsController = createSettingsController('project');
-export const GroupNotificationSettingsController = createSettingsController('group');
+export const ProjectNotificationSettingsController = createNotificationSettingsController('project');
+export const GroupNotificationSettingsController = createNotificationSettingsController('group');
 
 /** Epics are part of the highest plan and of groups only. Source: requirements 1 §4 Notification settings. */
-function toSettingParent(scope: ProjectScope | GroupScope): SettingParent {
+function toNotificationSettingParent(scope: ProjectScope | GroupScope): SettingParent {
   return scope.kind === 'project'
     ? { type: 'project', id: scope.id, hasEpics: false }
     : { type: 'namespace', id: scope.id, hasEpics: scope.plan === 'ultimate' };

@@ -68,16 +68,16 @@ export class NotificationSettingsService {
   ) {}
 
   async show(userId: number, place: SettingParent): Promise<NotificationSettingView> {
-    const [row] = await this.database.run(readSetting, settingParams(userId, place));
+    const [row] = await this.database.run(readSetting, toNotificationSettingParams(userId, place));
     return { ...(row ?? { level: defaultLevel(place), switches: {} }), hasEpics: place.hasEpics };
   }
 
   /** Errors: Refused for an unknown level. */
   async update(userId: number, place: SettingParent, change: SettingChange): Promise<NotificationSettingView> {
-    checkLevel(change.level);
+    assertValidNotificationLevel(change.level);
     if (change.level === undefined && Object.keys(change.switches).length === 0) return this.show(userId, place);
     const [row] = await this.database.run(writeSetting, {
-      ...settingParams(userId, place),
+      ...toNotificationSettingParams(userId, place),
       level: change.level ?? null,
       initial: defaultLevel(place),
       switches: JSON.stringify(change.switches),
@@ -102,7 +102,7 @@ export class NotificationSettingsService {
     userId: number,
     change: SettingChange & { readonly email: string | null },
   ): Promise<GlobalNotificationSetting> {
-    checkLevel(change.level);
+    assertValidNotificationLevel(change.level);
     const { outcome, email } = await this.identity.notificationEmail({ user_id: userId, email: change.email });
     if (outcome === 'not_verified') throw new Invalid({ notification_email: ['must be an email you have verified'] });
     if (change.email !== null) await this.suspects.clearAddress(change.email);
@@ -110,11 +110,11 @@ export class NotificationSettingsService {
   }
 }
 
-function settingParams(user: number, place: SettingPlace): SettingParams {
+function toNotificationSettingParams(user: number, place: SettingPlace): SettingParams {
   return { user, type: place.type, id: place.type === 'global' ? 0 : place.id };
 }
 
-function checkLevel(level: string | undefined): void {
+function assertValidNotificationLevel(level: string | undefined): void {
   if (level !== undefined && !NOTIFICATION_LEVELS.includes(level as NotificationLevel))
     throw new Refused(`'${level}' is not a valid level`, { verbatim: true });
 }

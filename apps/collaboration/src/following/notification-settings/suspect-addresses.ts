@@ -55,27 +55,27 @@ export class SuspectMailAddresses {
   constructor(private readonly database: Database) {}
 
   async findRefused(addresses: readonly string[]): Promise<RefusedAddresses> {
-    const digests = [...new Set(addresses.map(computeDigest))];
+    const digests = [...new Set(addresses.map(computeAddressDigest))];
     const rows = digests.length === 0 ? [] : await this.database.run(selectSuspects, { digests });
     const refusals = new Map(rows.map((row) => [row.digest, row.refusals]));
     return {
-      isSuspect: (address) => (refusals.get(computeDigest(address)) ?? 0) >= REFUSALS_LIMIT,
-      isKnown: (address) => refusals.has(computeDigest(address)),
+      isSuspect: (address) => (refusals.get(computeAddressDigest(address)) ?? 0) >= REFUSALS_LIMIT,
+      isKnown: (address) => refusals.has(computeAddressDigest(address)),
     };
   }
 
   /** Counts a refusal, at most one an hour. Returns true if this refusal made the address suspect. */
   async countRefusal(address: string): Promise<boolean> {
-    const [row] = await this.database.run(countAddressRefusal, { digest: computeDigest(address) });
+    const [row] = await this.database.run(countAddressRefusal, { digest: computeAddressDigest(address) });
     return row?.refusals === REFUSALS_LIMIT;
   }
 
   /** Forgets the refusals of an address. */
   async clearAddress(address: string): Promise<void> {
-    await this.database.run(forgetAddress, { digest: computeDigest(address) });
+    await this.database.run(forgetAddress, { digest: computeAddressDigest(address) });
   }
 }
 
-function computeDigest(address: string): string {
+function computeAddressDigest(address: string): string {
   return createHash('sha256').update(address.toLowerCase()).digest('hex');
 }

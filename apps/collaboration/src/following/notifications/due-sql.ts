@@ -13,18 +13,18 @@ import {
   isMailWantedSql,
 } from './recipient-sql';
 
-const detailUsernamesSql = (detail: string): string =>
+const usernamesOfMessageDetailSql = (detail: string): string =>
   `array(select named.username from jsonb_array_elements_text(m.details -> '${detail}') listed (user_id)
     join directory_users named on named.id = listed.user_id::bigint order by named.id)`;
 
-const labelTitlesSql = ({ parent }: NoteableKind): string =>
+const messageLabelTitlesSql = ({ parent }: NoteableKind): string =>
   `array(select l.title from jsonb_array_elements_text(m.details -> 'labels') listed (label_id)
     join labels l on l.id = listed.label_id::bigint
       and ${labelOrMilestoneAppliesSql('l', { project: parent === 'project' ? 'a.project_id' : null, above: 'a.traversal_ids' })}
     order by l.title)`;
 
 /** Title of the milestone that was set on a noteable, if it still exists and applies to the project or group. */
-const milestoneTitleSql = ({ parent }: NoteableKind): string =>
+const messageMilestoneTitleSql = ({ parent }: NoteableKind): string =>
   `(select l.title from milestones l where l.id = (m.details ->> 'milestone')::bigint
       and ${labelOrMilestoneAppliesSql('l', { project: parent === 'project' ? 'a.project_id' : null, above: 'a.traversal_ids' })})`;
 
@@ -51,13 +51,13 @@ const ROWS: MessageSql = {
 };
 
 /** The actor of a message: the author of one of several notes, else the actor of the row. */
-const actorIdSql = (note: string): string => `case when ${note} is null then m.actor_id else n.author_id end`;
+const messageActorIdSql = (note: string): string => `case when ${note} is null then m.actor_id else n.author_id end`;
 
 /** $1 ids of rows, $2 for each the note to select if the row covers several, or null. */
 const WANTED: MessageSql = {
   from: `unnest($1::bigint[], $2::bigint[]) with ordinality as wanted (id, note_id, place) ${joinByIdSql('mails', 'm', 'wanted.id')}`,
   note: 'coalesce(wanted.note_id, m.note_id)',
-  actor: actorIdSql('wanted.note_id'),
+  actor: messageActorIdSql('wanted.note_id'),
 };
 
 /**
@@ -70,7 +70,7 @@ export function selectDueNoteableMailsSql(kind: NoteableKind): string {
      ${parentIdColumnSql(kind)} as parent_id, a.name as parent_name, a.full_path as parent_path, m.noteable_type, i.id as noteable_id,
      i.${kind.shownId}::text as shown_id, i.title, left(i.description, ${TEXT_LIMIT + 1}) as description, ${column(kind.stateColumn, 'text')} as state,
      ${column(kind.confidentialColumn, 'boolean')} as confidential, ${WANTED.note} as note_id, left(n.body, ${TEXT_LIMIT + 1}) as note_body,
-     ${detailUsernamesSql('added')} as added, ${detailUsernamesSql('removed')} as removed, ${labelTitlesSql(kind)} as labels, ${milestoneTitleSql(kind)} as milestone,
+     ${usernamesOfMessageDetailSql('added')} as added, ${usernamesOfMessageDetailSql('removed')} as removed, ${messageLabelTitlesSql(kind)} as labels, ${messageMilestoneTitleSql(kind)} as milestone,
      (m.details ->> 'commits')::integer as commits, ${kind.dueColumn === undefined ? 'null' : `i.${kind.dueColumn}`}::text as due_on, wanted.place
    ${stillDueMailsSql(kind, WANTED)}`;
 }
@@ -88,7 +88,7 @@ export function stillDueMailsSql(kind: NoteableKind, of = ROWS): string {
    ${recipient.joins}
    ${preference.joins}
    where m.noteable_type = '${kind.type}' and ${recipient.where} and ${recipientReadsNoteSql(of.note)}
-     and ${messageFactsHoldSql(kind, 'i')} and ${isMailWantedSql(kind, preference, ROW)}`;
+     and ${areMailFactsStillTrueSql(kind, 'i')} and ${isMailWantedSql(kind, preference, ROW)}`;
 }
 
 /**
@@ -96,10 +96,10 @@ export function stillDueMailsSql(kind: NoteableKind, of = ROWS): string {
  * message about a due date, the noteable must be open and due on that day. `row` is an alias with the columns of the
  * noteable.
  */
-const messageFactsHoldSql = (kind: NoteableKind, row: string): string =>
-  `(m.template <> '${storedTemplate(kind, 'relabelled')}' or cardinality(${labelTitlesSql(kind)}) > 0)
+const areMailFactsStillTrueSql = (kind: NoteableKind, row: string): string =>
+  `(m.template <> '${storedTemplate(kind, 'relabelled')}' or cardinality(${messageLabelTitlesSql(kind)}) > 0)
      and (m.template <> '${storedTemplate(kind, 'milestoned')}' or m.details ->> 'milestone' is null
-       or ${milestoneTitleSql(kind)} is not null)${
+       or ${messageMilestoneTitleSql(kind)} is not null)${
          kind.dueColumn === undefined
            ? ''
            : `
@@ -130,7 +130,7 @@ export function selectDueCombinedMailsSql(kind: NoteableKind): string {
      union all select self.* from mails self where self.id = a.id and self.note_ids is not null offset 0) m
    left join lateral unnest(m.note_ids) with ordinality as one (note_id, place) on true
    ${joinByIdSql('notes', 'n', 'coalesce(one.note_id, m.note_id)', '', 'left join')}
-   ${joinByIdSql('directory_users', 'actor', actorIdSql('one.note_id'))}
-   where ${recipientReadsNoteSql('coalesce(one.note_id, m.note_id)')} and ${messageFactsHoldSql(kind, 'a')}
+   ${joinByIdSql('directory_users', 'actor', messageActorIdSql('one.note_id'))}
+   where ${recipientReadsNoteSql('coalesce(one.note_id, m.note_id)')} and ${areMailFactsStillTrueSql(kind, 'a')}
      and ${isMailWantedSql(kind, mailPreferenceSqlOfRow('a'), ROW)})`;
 }

@@ -103,8 +103,8 @@ export class NotificationsConsumer {
     });
     const kind = this.kinds.ofEvents(events);
     await this.mails.queueMails(tx, kind, notices);
-    await this.mails.queueMails(tx, kind, events.flatMap(createReviewerNotices));
-    await this.mails.queueMails(tx, kind, events.flatMap(createMilestoneNotices));
+    await this.mails.queueMails(tx, kind, events.flatMap(createReviewerChangeNotices));
+    await this.mails.queueMails(tx, kind, events.flatMap(createMilestoneChangeNotices));
     await this.mails.queueMails(tx, kind, await this.createLabelNotices(tx, events));
   }
 
@@ -241,7 +241,7 @@ function createNotice(
 }
 
 /** Notice of a new or removed milestone. */
-function createMilestoneNotices(event: Delivered<NoteableEvent<'updated'>>): Notice[] {
+function createMilestoneChangeNotices(event: Delivered<NoteableEvent<'updated'>>): Notice[] {
   const { milestone_id: milestone } = event.data;
   if (milestone === undefined) return [];
   return [
@@ -250,7 +250,7 @@ function createMilestoneNotices(event: Delivered<NoteableEvent<'updated'>>): Not
 }
 
 /** Notice for users who became reviewers or stopped to be. */
-function createReviewerNotices(event: Delivered<NoteableEvent<'updated'>>): Notice[] {
+function createReviewerChangeNotices(event: Delivered<NoteableEvent<'updated'>>): Notice[] {
   const { added_reviewer_ids: added = [], removed_reviewer_ids: removed = [] } = event.data;
   if (added.length + removed.length === 0) return [];
   const to = [...reviewerRecipients(added), ...removed.map((userId) => ({ userId, reason: null }))];

@@ -60,7 +60,7 @@ const settlesSql = `case when not later.system then not later.is_reply or later.
   or (later.body like '%assigned %' and later.body <> 'assigned to @' || u.username)) end`;
 
 /** Boolean SQL: whether the user changed labels or the milestone later. These changes have their own rows, not system notes. */
-function changedPlanningLaterSql({ type, abilities }: NoteableKind): string {
+function changedLabelsOrMilestoneLaterSql({ type, abilities }: NoteableKind): string {
   const planned = (['labels', 'milestones'] as const).filter((ability) => abilities.includes(ability));
   const tables = { labels: 'resource_label_events', milestones: 'resource_milestone_events' };
   return planned
@@ -72,7 +72,7 @@ function changedPlanningLaterSql({ type, abilities }: NoteableKind): string {
 }
 
 /** Boolean SQL: whether the user awarded an emoji on the target later. */
-const awardedLaterSql = ({ type }: NoteableKind): string =>
+const hasUserAwardedEmojiLaterSql = ({ type }: NoteableKind): string =>
   `exists (select 1 from award_emoji w where w.user_id = u.id and w.noteable_id = i.id and w.noteable_type = '${type}'
          and w.created_at > c.at)`;
 /**
@@ -89,7 +89,7 @@ const insertTodos = cachePerNoteableKind((kind) =>
        state, created_at, updated_at)
      select u.id, c.author_id, c.action, ${projectIdSql(kind)}, ${groupIdSql(kind)}, '${kind.type}', i.id, c.note_id, c.event_id,
        case when exists (select 1 from notes later where later.noteable_id = i.id and later.noteable_type = '${kind.type}'
-         and later.created_at > c.at and later.author_id = u.id and ${settlesSql})${changedPlanningLaterSql(kind)} or ${awardedLaterSql(kind)} then 'done' else 'pending' end, c.at, c.at
+         and later.created_at > c.at and later.author_id = u.id and ${settlesSql})${changedLabelsOrMilestoneLaterSql(kind)} or ${hasUserAwardedEmojiLaterSql(kind)} then 'done' else 'pending' end, c.at, c.at
      from unnest($1::uuid[], $2::bigint[], $3::bigint[], $4::text[], $5::bigint[], $6::bigint[], $7::timestamptz[])
        with ordinality as c (event_id, user_id, author_id, action, target_id, note_id, at, place)
      join ${kind.table} i on i.id = c.target_id

@@ -1,9 +1,9 @@
 import { TODO_ACTIONS, TODO_STATES, TODO_TARGET_TYPES } from './todo-actions';
-import { json, jsonShape, literalSql } from '../../base/noteables/json.shape';
+import { json, beginJsonShape, literalSql } from '../../base/noteables/json.shape';
 import { trimBaseUrl, personShape } from '../../base/noteables/person.shape';
 import { targets } from '../../base/noteables/targets.shape';
 
-const groupShape = jsonShape<{ readonly externalUrl: string }>('TodoGroup').fields({
+const groupShape = beginJsonShape<{ readonly externalUrl: string }>('TodoGroup').fields({
   id: [json.int, () => 't.group_id'],
   name: [json.text, () => 't.name'],
   path: [json.text, () => 't.path'],
@@ -15,7 +15,7 @@ const groupShape = jsonShape<{ readonly externalUrl: string }>('TodoGroup').fiel
 });
 
 /** A project that is itself the target of a to-do. */
-const projectTargetShape = jsonShape<{ readonly externalUrl: string }>('TodoProjectTarget').fields({
+const projectTargetShape = beginJsonShape<{ readonly externalUrl: string }>('TodoProjectTarget').fields({
   id: [json.int, () => 't.project_id'],
   description: [json.textOrNull, () => 't.description'],
   name: [json.text, () => 't.name'],
@@ -29,7 +29,7 @@ const projectTargetShape = jsonShape<{ readonly externalUrl: string }>('TodoProj
 /** Projects and groups as targets: those of access requests. Source: reference work-tracking 6.2. */
 export const placeTargetShapes = { Project: projectTargetShape, Namespace: groupShape };
 
-const projectShape = jsonShape<unknown>('TodoProject').fields({
+const projectShape = beginJsonShape<unknown>('TodoProject').fields({
   id: [json.int, () => 't.project_id'],
   description: [json.textOrNull, () => 't.description'],
   name: [json.text, () => 't.name'],
@@ -47,7 +47,7 @@ function todoUrlSql(sql: { readonly externalUrl: string }): string {
 }
 
 const createCommonTodoShape = (name: string, target: ReturnType<typeof json.written>) =>
-  jsonShape<{ readonly externalUrl: string }>(name).fields({
+  beginJsonShape<{ readonly externalUrl: string }>(name).fields({
     id: [json.int, () => 't.id'],
     author: [
       json.objectWhen(personShape),

@@ -44,7 +44,7 @@ export class TodosConsumer {
     await this.todos.settleTodos(
       tx,
       relevant.map((event) =>
-        createSettlement(event, toTodoTarget(event), event.data.created_at, event.data.thread_id),
+        createTodoSettlement(event, toTargetOfNoteEvent(event), event.data.created_at, event.data.thread_id),
       ),
     );
     await this.raiseMentionTodosOfNotes(tx, relevant, (event) => resolveEventCauseTime(event, event.data.created_at));
@@ -60,7 +60,7 @@ export class TodosConsumer {
   @Consume(noteDeleted, { effect: 'drop-todos' })
   async noteDeleted({ tx, events }: EffectBatch<typeof noteDeleted>): Promise<void> {
     const gone = this.filterEventsWithTodoTargets(events).map((event) => ({
-      ...toTodoTarget(event),
+      ...toTargetOfNoteEvent(event),
       noteId: event.data.note_id,
     }));
     await this.todos.dropOfNotes(tx, gone);
@@ -72,7 +72,7 @@ export class TodosConsumer {
     await this.todos.settleTodos(
       tx,
       this.filterEventsWithTodoTargets(events).map((event) =>
-        createSettlement(event, toTodoTarget(event), event.data.created_at),
+        createTodoSettlement(event, toTargetOfNoteEvent(event), event.data.created_at),
       ),
     );
   }
@@ -96,8 +96,10 @@ export class TodosConsumer {
     if (!target) return;
     const at = (event: (typeof events)[number]): string => event.data.changed_at;
     await this.todos.settleTodos(tx, [
-      ...events.filter(settlesTodos).map((event) => createSettlement(event, target(event), at(event))),
-      ...events.flatMap((event) => settleWithdrawnReviews(event, target(event))),
+      ...events
+        .filter(doesUpdateSettleActorTodos)
+        .map((event) => createTodoSettlement(event, target(event), at(event))),
+      ...events.flatMap((event) => createWithdrawnReviewSettlements(event, target(event))),
     ]);
     const assigned = events.flatMap((event) => [
       ...createRequestedTodos('assigned', event, target(event), event.data.added_assignee_ids, at(event)),
@@ -111,30 +113,30 @@ export class TodosConsumer {
   @Consume(noteables.closed, { effect: 'settle-todos' })
   async settleOnClosing({ tx, events }: EffectBatch<NoteableEvent<'closed'>>): Promise<void> {
     const target = this.createTargetMapper(events);
-    const settled = target && events.map((event) => createSettlement(event, target(event), event.data.closed_at));
+    const settled = target && events.map((event) => createTodoSettlement(event, target(event), event.data.closed_at));
     await this.todos.settleTodos(tx, settled ?? []);
-    await this.todos.settleForAll(tx, 'unmergeable', filterMergeRequests(settled ?? []));
+    await this.todos.settleForAll(tx, 'unmergeable', keepMergeRequestSettlements(settled ?? []));
   }
 
   @Consume(noteables.reopened, { effect: 'settle-todos' })
   async settleOnReopening({ tx, events }: EffectBatch<NoteableEvent<'reopened'>>): Promise<void> {
     const target = this.createTargetMapper(events);
-    const settled = target && events.map((event) => createSettlement(event, target(event), event.data.reopened_at));
+    const settled = target && events.map((event) => createTodoSettlement(event, target(event), event.data.reopened_at));
     await this.todos.settleTodos(tx, settled ?? []);
   }
 
   @Consume(noteables.merged, { effect: 'settle-todos' })
   async settleOnMerge({ tx, events }: EffectBatch<NoteableEvent<'merged'>>): Promise<void> {
     const target = this.createTargetMapper(events);
-    const settled = target && events.map((event) => createSettlement(event, target(event), event.data.merged_at));
+    const settled = target && events.map((event) => createTodoSettlement(event, target(event), event.data.merged_at));
     await this.todos.settleTodos(tx, settled ?? []);
-    await this.todos.settleForAll(tx, 'unmergeable', filterMergeRequests(settled ?? []));
+    await this.todos.settleForAll(tx, 'unmergeable', keepMergeRequestSettlements(settled ?? []));
   }
 
   @Consume(noteables.approved, { effect: 'settle-todos' })
   async settleOnApproval({ tx, events }: EffectBatch<NoteableEvent<'approved'>>): Promise<void> {
     const target = this.createTargetMapper(events);
-    const settled = target && events.map((event) => createSettlement(event, target(event), event.data.approved_at));
+    const settled = target && events.map((event) => createTodoSettlement(event, target(event), event.data.approved_at));
     await this.todos.settleTodos(tx, settled ?? []);
   }
 
@@ -145,7 +147,7 @@ export class TodosConsumer {
     const pushed = target ? events.filter(({ data }) => data.step === 'pushed') : [];
     await this.todos.settleTodos(
       tx,
-      pushed.map((event) => createSettlement(event, target!(event), event.data.progressed_at)),
+      pushed.map((event) => createTodoSettlement(event, target!(event), event.data.progressed_at)),
     );
   }
 
@@ -194,7 +196,7 @@ export class TodosConsumer {
     at: (event: E) => string,
   ): Promise<void> {
     const { present, texts } = await this.notes.readTexts(tx, events);
-    if (!texts.some(mayMention)) return;
+    if (!texts.some(mayTextsContainMention)) return;
     await this.directory.assertCurrentFor(tx, events);
     const mentionedUsers = await this.people.listMentioned(tx, texts);
     await this.todos.raiseTodos(
@@ -213,7 +215,7 @@ export class TodosConsumer {
     at: (event: E) => string,
   ): Promise<TodoCandidate[]> {
     const { present, texts } = await readAuthoredTexts(tx, this.kinds, events);
-    if (!texts.some(mayMention)) return [];
+    if (!texts.some(mayTextsContainMention)) return [];
     const { type: targetType } = this.kinds.ofEvents(events);
     await this.directory.assertCurrentFor(tx, events);
     const mentionedUsers = await this.people.listMentioned(tx, texts);
@@ -226,11 +228,13 @@ export class TodosConsumer {
 }
 
 /** Returns the to-do target of a note's event. Notes on noteables with to-dos always have the id of the noteable. */
-function toTodoTarget({ data }: NoteEvent | Delivered<typeof noteDeleted | typeof awardEmojiCreated>): DeletedTarget {
+function toTargetOfNoteEvent({
+  data,
+}: NoteEvent | Delivered<typeof noteDeleted | typeof awardEmojiCreated>): DeletedTarget {
   return { projectId: data.project_id, targetType: data.noteable_type, targetId: data.noteable_id! };
 }
 
-function createSettlement(
+function createTodoSettlement(
   event: Parameters<typeof findActorId>[0] & { readonly time: string },
   target: DeletedTarget,
   statedTime: string,
@@ -246,12 +250,15 @@ function createSettlement(
 }
 
 /** Closed merge requests have no conflicts that matter. */
-function filterMergeRequests(settled: readonly Settlement[]): Settlement[] {
+function keepMergeRequestSettlements(settled: readonly Settlement[]): Settlement[] {
   return settled.filter(({ targetType }) => targetType === 'MergeRequest');
 }
 
 /** Settles the requests for reviews of users who are no longer asked. */
-function settleWithdrawnReviews({ data }: Delivered<NoteableEvent<'updated'>>, target: DeletedTarget): Settlement[] {
+function createWithdrawnReviewSettlements(
+  { data }: Delivered<NoteableEvent<'updated'>>,
+  target: DeletedTarget,
+): Settlement[] {
   const action = 'review_requested';
   return (data.removed_reviewer_ids ?? []).map((userId) => {
     return { userId, ...target, threadId: null, action, at: data.changed_at };
@@ -259,7 +266,7 @@ function settleWithdrawnReviews({ data }: Delivered<NoteableEvent<'updated'>>, t
 }
 
 /** Whether an update settles the actor's to-dos. Assigning oneself does not, and neither does reviewing. */
-function settlesTodos({ actorId, data }: Delivered<NoteableEvent<'updated'>>): boolean {
+function doesUpdateSettleActorTodos({ actorId, data }: Delivered<NoteableEvent<'updated'>>): boolean {
   const { text_changed, added_assignee_ids, removed_assignee_ids, added_label_ids, removed_label_ids, milestone_id } =
     data;
   const { added_reviewer_ids: added = [], removed_reviewer_ids: removed = [] } = data;
@@ -270,7 +277,7 @@ function settlesTodos({ actorId, data }: Delivered<NoteableEvent<'updated'>>): b
 }
 
 /** Whether a text may mention a user. Most do not and need no read of the directory. */
-function mayMention(texts: readonly { readonly text: string }[]): boolean {
+function mayTextsContainMention(texts: readonly { readonly text: string }[]): boolean {
   return texts.some(({ text }) => text.includes('@'));
 }
 

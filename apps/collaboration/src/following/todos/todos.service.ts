@@ -45,7 +45,7 @@ export class TodosService {
    */
   async list(viewer: SignedInViewer, filter: TodoFilter, page: PageRequest): Promise<JsonPage> {
     let row = await this.readPage(viewer, filter, page);
-    if (!isAsCurrentAsRequest(row, viewer)) {
+    if (!isDirectoryAsCurrentAsRequest(row, viewer)) {
       await this.directory.requireFresh(viewer);
       row = await this.readPage(viewer, filter, page);
     }
@@ -92,6 +92,6 @@ function viewerValues({ userId, isAdmin, isExternal }: SignedInViewer): ViewerPa
   return { viewer: userId, is_admin: isAdmin, is_external: isExternal };
 }
 
-function isAsCurrentAsRequest(row: TodoPageRow, { directory }: SignedInViewer): boolean {
+function isDirectoryAsCurrentAsRequest(row: TodoPageRow, { directory }: SignedInViewer): boolean {
   return row.epoch === directory.epoch && row.version >= directory.version && row.viewer_state === 'active';
 }

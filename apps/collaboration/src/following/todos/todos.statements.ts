@@ -101,17 +101,17 @@ export class TodoStatements {
     this.shape = todoShape.toSql({ externalUrl });
     const project = { fullPath: 't.full_path', above: 't.traversal_ids' };
     const sql = { externalUrl, ...project, readsInternal: 't.reads_internal', person, viewer: VIEWER };
-    const ofProjects = all.filter(hasParentType('project'));
+    const ofProjects = all.filter(createParentTypePredicate('project'));
     this.scopes = {
-      ofProjects: createScopeSql(
+      ofProjects: createTodoScopeSql(
         ofProjects,
-        todoTargets(ofProjects).filter(hasParentType('project')),
+        todoTargets(ofProjects).filter(createParentTypePredicate('project')),
         PROJECT_ACCESS,
         sql,
       ),
-      all: createScopeSql(all, todoTargets(all), ACCESS, sql),
+      all: createTodoScopeSql(all, todoTargets(all), ACCESS, sql),
     };
-    const detailed = jsonJoinsSql(todoTargets(all), sql, 'detailed');
+    const detailed = todoJsonJoinsSql(todoTargets(all), sql, 'detailed');
     const oneSql = `select ${todoDetailShape.toSql({ externalUrl }).sql} as json from (select ${COLUMNS} from ${this.scopes.all.from}
          where t.id = :todo::bigint and t.user_id = ${VIEWER} and ${VISIBLE}) t
        ${detailed}`;
@@ -165,7 +165,7 @@ export class TodoStatements {
   }
 }
 
-function createScopeSql(
+function createTodoScopeSql(
   kinds: readonly NoteableKind[],
   targets: readonly TodoTarget[],
   access: string,
@@ -174,7 +174,7 @@ function createScopeSql(
   const from = `todos t
       join lateral (${access}) a on true
       ${targetJoinsSql(targets)}`;
-  return { kinds, from, jsonJoins: jsonJoinsSql(targets, sql, 'listed') };
+  return { kinds, from, jsonJoins: todoJsonJoinsSql(targets, sql, 'listed') };
 }
 
 /** Filters of the list, applied before visibility is decided. An unknown project or author matches no to-do. */
@@ -191,7 +191,11 @@ const FILTERS: AllFilters<Omit<TodoFilter, 'state'>> = {
 };
 
 /** Joins for the JSON of a to-do. */
-function jsonJoinsSql(targets: readonly TodoTarget[], sql: PersonalDetailSql, shape: 'listed' | 'detailed'): string {
+function todoJsonJoinsSql(
+  targets: readonly TodoTarget[],
+  sql: PersonalDetailSql,
+  shape: 'listed' | 'detailed',
+): string {
   const columns = (target: TodoTarget): string =>
     `${target.jsonSql(sql, shape)} as json, ${target.pathSql('t.full_path')} as path, ${target.titleSql('t.full_path')} as title`;
   return `join lateral ${noteableOfAnyKindSql(targets, TARGET, columns)} target on true left join notes n on n.id = t.note_id
@@ -204,7 +208,10 @@ function jsonJoinsSql(targets: readonly TodoTarget[], sql: PersonalDetailSql, sh
  */
 export function countVisibleTodosSql(kinds: readonly NoteableKind[], wanted: string, scope: TodoScope = 'all'): string {
   const targets = todoTargets(kinds);
-  const [ofProjects, ofGroups] = [targets.filter(hasParentType('project')), targets.filter(hasParentType('group'))];
+  const [ofProjects, ofGroups] = [
+    targets.filter(createParentTypePredicate('project')),
+    targets.filter(createParentTypePredicate('group')),
+  ];
   // To-dos of groups are few and have their own index; they are checked one by one.
   const inGroups =
     scope === 'ofProjects'
@@ -213,7 +220,7 @@ export function countVisibleTodosSql(kinds: readonly NoteableKind[], wanted: str
             join lateral ${groupAccessSql('t.group_id', person, 'any')} a on true ${targetJoinsSql(ofGroups)}
             where ${wanted} and t.project_id is null and ${VISIBLE} limit ${COUNT_LIMIT + 1}) seen)`;
   return `(select coalesce(sum(case when mine.project_id is null then ${inGroups} when a.project_id is null then 0
-          when ${canReadAllNoteablesSql(kinds.filter(hasParentType('project')), 'a')} then mine.count else (
+          when ${canReadAllNoteablesSql(kinds.filter(createParentTypePredicate('project')), 'a')} then mine.count else (
           select count(*) from (select 1 from todos t ${targetJoinsSql(ofProjects)}
             where ${wanted} and t.project_id = mine.project_id and ${VISIBLE} limit ${COUNT_LIMIT + 1}) seen) end), 0)::integer
         from (select t.project_id, count(*) as count from (select t.project_id from todos t where ${wanted}
@@ -221,6 +228,6 @@ export function countVisibleTodosSql(kinds: readonly NoteableKind[], wanted: str
         left join lateral ${projectAccessSql('mine.project_id', person)} a on true)`;
 }
 
-function hasParentType(parent: NoteableKind['parent']): (one: Pick<NoteableKind, 'parent'>) => boolean {
+function createParentTypePredicate(parent: NoteableKind['parent']): (one: Pick<NoteableKind, 'parent'>) => boolean {
   return (one) => one.parent === parent;
 }

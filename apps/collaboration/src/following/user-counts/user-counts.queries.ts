@@ -22,12 +22,12 @@ const person = { user: ':viewer::bigint', isAdmin: ':is_admin::boolean', isExter
  * SQL columns that count open noteables of the user, as assignee and as reviewer. They may see their noteable if they may
  * see this kind in its project, so access is checked once for each project. No count goes past COUNT_LIMIT + 1.
  */
-function openWorkColumnsSql({ assignees, reviewers, feature, table }: NoteableKind): string[] {
+function openNoteableCountColumnsSql({ assignees, reviewers, feature, table }: NoteableKind): string[] {
   const sets = [['assigned', assignees] as const, ['review_requested', reviewers] as const];
-  return sets.flatMap(([name, people]) => (people ? [openWorkCountSql(people, feature, `${name}_${table}`)] : []));
+  return sets.flatMap(([name, people]) => (people ? [openNoteableCountSql(people, feature, `${name}_${table}`)] : []));
 }
 
-function openWorkCountSql(people: AssigneesOfKind, feature: NoteableKind['feature'], name: string): string {
+function openNoteableCountSql(people: AssigneesOfKind, feature: NoteableKind['feature'], name: string): string {
   return `(select least(coalesce(sum(mine.count), 0), ${COUNT_LIMIT + 1})::integer
        from (select assigned.project_id, count(*) as count from (
            select open.project_id from ${people.openSql(person.user)} open
@@ -49,7 +49,7 @@ export class UserCountsQueries {
       kinds.withAbility('todos'),
       `t.user_id = ${person.user} and t.state = 'pending'`,
     );
-    const counts = [...kinds.all.flatMap(openWorkColumnsSql), `${todos} as todos`];
+    const counts = [...kinds.all.flatMap(openNoteableCountColumnsSql), `${todos} as todos`];
     this.counts = statement('user_counts', () => `select ${counts.join(',\n     ')}`);
   }
 

@@ -37,10 +37,10 @@ const selectLabelFacts = prepareStatement(
 const viewerSql = { user: '$2::bigint', isAdmin: '$3::boolean', isExternal: '$4::boolean' };
 
 /** Selects the viewer's access to a project: checked once per project, and not for every noteable with a label. */
-const accessSubquery = (kind: NoteableKind, project: string): string =>
+const viewerAccessToProjectSql = (kind: NoteableKind, project: string): string =>
   `select a.* from ${projectAccessSql(project, viewerSql)} a where a.reads_${kind.feature}`;
 /** Counts the noteables with the label `wanted`. `links` is a FROM item with its links `ll` and the access `a`. */
-const noteableCountsSql = (kind: NoteableKind, links: string): string => `(
+const noteableCountsOfLabelSql = (kind: NoteableKind, links: string): string => `(
      select count(*) filter (where seen.state = 'opened')::integer as opened,
        count(*) filter (where seen.state = 'closed')::integer as closed
      from (select i.${kind.stateColumn} as state from ${links} join ${kind.table} i on i.id = ll.noteable_id
@@ -55,8 +55,8 @@ const countInProject = cachePerNoteableKind((kind) => {
        and ll.noteable_type = '${kind.type}'`;
   return prepareStatement(
     `labels_counted_${kind.table}_in_project`,
-    `with a as materialized (${accessSubquery(kind, '$5::bigint')})
-     select wanted.id, c.* from unnest($1::bigint[]) wanted (id) cross join lateral ${noteableCountsSql(kind, links)} c`,
+    `with a as materialized (${viewerAccessToProjectSql(kind, '$5::bigint')})
+     select wanted.id, c.* from unnest($1::bigint[]) wanted (id) cross join lateral ${noteableCountsOfLabelSql(kind, links)} c`,
   );
 });
 /**
@@ -77,9 +77,9 @@ const countInGroup = cachePerNoteableKind((kind) => {
        where used.project_id is not null
      ), a as materialized (
        select there.* from (select distinct used.project_id from used) met
-       cross join lateral (${accessSubquery(kind, 'met.project_id')}) there where there.traversal_ids @> array[$5::bigint]
+       cross join lateral (${viewerAccessToProjectSql(kind, 'met.project_id')}) there where there.traversal_ids @> array[$5::bigint]
      )
-     select wanted.id, c.* from unnest($1::bigint[]) wanted (id) cross join lateral ${noteableCountsSql(kind, links)} c`,
+     select wanted.id, c.* from unnest($1::bigint[]) wanted (id) cross join lateral ${noteableCountsOfLabelSql(kind, links)} c`,
   );
 });
 const counted = { project: countInProject, group: countInGroup };

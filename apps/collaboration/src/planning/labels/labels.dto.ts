@@ -43,14 +43,14 @@ export class CreateProjectLabel extends CreateLabel implements ExactInput<NewLab
   priority?: number | null;
 }
 
-class LabelFields {
+class LabelUpdateFields {
   @Text({ optional: true }) new_name?: string;
   @Text({ optional: true, about: COLOUR }) color?: string;
   @Text({ optional: true, nullable: true }) description?: string | null;
   @Flag({ optional: true }) archived?: boolean;
 }
 
-class ProjectLabelFields extends LabelFields {
+class ProjectLabelUpdateFields extends LabelUpdateFields {
   @Int({
     optional: true,
     nullable: true,
@@ -65,20 +65,23 @@ class ProjectLabelFields extends LabelFields {
 type LabelIdentity = 'label_id' | 'name';
 
 @AtLeastOneOf('new_name', 'color', 'description', 'archived')
-export class UpdateLabel extends LabelFields implements ExactInput<LabelChange, UpdateLabel, LabelIdentity> {
+export class UpdateLabel extends LabelUpdateFields implements ExactInput<LabelChange, UpdateLabel, LabelIdentity> {
   @IdOrPath({ about: 'Id or name.' }) label_id: number | string;
 }
 
 @ExactlyOneOf('label_id', 'name')
 @AtLeastOneOf('new_name', 'color', 'description', 'archived')
-export class UpdateNamedLabel extends LabelFields implements ExactInput<LabelChange, UpdateNamedLabel, LabelIdentity> {
+export class UpdateNamedLabel
+  extends LabelUpdateFields
+  implements ExactInput<LabelChange, UpdateNamedLabel, LabelIdentity>
+{
   @IdOrPath({ optional: true, about: 'Id or name.' }) label_id?: number | string;
   @Text({ optional: true, about: 'The current name.' }) name?: string;
 }
 
 @AtLeastOneOf('new_name', 'color', 'description', 'priority', 'archived')
 export class UpdateProjectLabel
-  extends ProjectLabelFields
+  extends ProjectLabelUpdateFields
   implements ExactInput<LabelChange, UpdateProjectLabel, LabelIdentity>
 {
   @IdOrPath({ about: 'Id or name.' }) label_id: number | string;
@@ -87,7 +90,7 @@ export class UpdateProjectLabel
 @ExactlyOneOf('label_id', 'name')
 @AtLeastOneOf('new_name', 'color', 'description', 'priority', 'archived')
 export class UpdateNamedProjectLabel
-  extends ProjectLabelFields
+  extends ProjectLabelUpdateFields
   implements ExactInput<LabelChange, UpdateNamedProjectLabel, LabelIdentity>
 {
   @IdOrPath({ optional: true, about: 'Id or name.' }) label_id?: number | string;

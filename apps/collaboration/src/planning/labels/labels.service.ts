@@ -143,7 +143,7 @@ export class LabelsService {
     return this.toView(
       viewer,
       source,
-      await this.labels.change(idOrName(key), edit, createWriteContext(viewer, source)),
+      await this.labels.change(labelIdOrName(key), edit, createWriteContext(viewer, source)),
     );
   }
 
@@ -152,7 +152,7 @@ export class LabelsService {
    * `by.unchanged`.
    */
   async remove(key: LabelKey, by: WriteContext): Promise<void> {
-    await this.labels.remove(idOrName(key), by);
+    await this.labels.remove(labelIdOrName(key), by);
   }
 
   /** Subscribes the viewer to a label. Errors: NotFound; NotModified when already subscribed. */
@@ -183,7 +183,7 @@ export class LabelsService {
   }
 
   private findLabel(source: PlanningSource, key: LabelKey): Promise<Label> {
-    return this.labels.find(idOrName(key), source);
+    return this.labels.find(labelIdOrName(key), source);
   }
 
   /** Checks the groups above for the name; the unique indexes cover only one project or group. */
@@ -203,7 +203,7 @@ export class LabelsService {
   }
 }
 
-function idOrName({ label_id: id, name }: LabelKey): number | string {
+function labelIdOrName({ label_id: id, name }: LabelKey): number | string {
   return id ?? name ?? '';
 }
 

@@ -27,7 +27,10 @@ const PERSON = { user: ':viewer::bigint', isAdmin: ':is_admin::boolean', isExter
  * Projects with noteables of the milestone, within its project or group, that the viewer sees. Access is computed once per
  * project.
  */
-const readableProjectsSql = ({ table }: NoteableKind, within: PlanningSource['kind']): string => `select access.*
+const readableProjectsOfMilestoneSql = (
+  { table }: NoteableKind,
+  within: PlanningSource['kind'],
+): string => `select access.*
   from (select distinct s.project_id from ${table} s where s.milestone_id = :milestone::bigint) used
   cross join lateral ${projectAccessSql('used.project_id', PERSON)} access
   where ${within === 'project' ? 'access.project_id = :place::bigint' : ':place::bigint = any(access.traversal_ids)'} offset 0`;
@@ -74,7 +77,7 @@ export class MilestoneNoteablesQueries {
   ): Statement<JsonPageRow> {
     const name = isUsualPage(page) ? `${kind.table}_of_milestone_in_${within}_${page.perPage}` : null;
     return this.kept.findOrCompose(name, values, (): SqlDraft => {
-      const from = `(${readableProjectsSql(kind, within)}) a cross join ${kind.table} i`;
+      const from = `(${readableProjectsOfMilestoneSql(kind, within)}) a cross join ${kind.table} i`;
       const carries = 'i.*, a.full_path, a.traversal_ids, a.reads_internal';
       return new ListQuery<never>({ name: kind.table, from, carries, bytes: kind.listedBytes, values })
         .where('i.milestone_id = :milestone::bigint and i.project_id = a.project_id')

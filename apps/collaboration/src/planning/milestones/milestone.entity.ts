@@ -71,7 +71,7 @@ export class Milestone {
     const title = newTitle.trim();
     const state = state_event === undefined ? this.state : STATES[state_event];
     const next = { title, description, state, startOn: start_date, dueOn: due_date };
-    const problems = findProblems(next);
+    const problems = findMilestoneProblems(next);
     if (Object.keys(problems).length > 0) throw new Invalid(problems);
     if (Object.entries(next).every(([name, value]) => this[name as keyof typeof next] === value)) return;
     Object.assign(this, { ...next, updatedAt: now });
@@ -82,7 +82,7 @@ const STATES = { close: 'closed', activate: 'active' } as const;
 type ValidatedFields = Pick<Milestone, 'title' | 'description' | 'startOn' | 'dueOn'>;
 
 /** Returns the API's validation messages by field. */
-function findProblems({ title, description, startOn, dueOn }: ValidatedFields): Record<string, string[]> {
+function findMilestoneProblems({ title, description, startOn, dueOn }: ValidatedFields): Record<string, string[]> {
   const isBackwards = startOn !== null && dueOn !== null && dueOn <= startOn;
   return keepFieldsWithProblems({
     title: title === '' ? ["can't be blank"] : lengthProblems(title, LONGEST_TITLE),

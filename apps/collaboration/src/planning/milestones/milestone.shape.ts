@@ -1,4 +1,4 @@
-import { json, jsonShape, TODAY } from '../../base/noteables/json.shape';
+import { json, beginJsonShape, TODAY } from '../../base/noteables/json.shape';
 import type { NoteableJsonSql } from '../../base/noteables/noteable-kinds';
 import { trimBaseUrl } from '../../base/noteables/person.shape';
 import { labelOrMilestoneAppliesSql } from '../../base/noteables/reach-sql';
@@ -18,7 +18,7 @@ export const PROJECT_PATH = `(select home.full_path || '/' || p.path from direct
 const GROUP_PATH = `(select 'groups/' || home.full_path from directory_namespaces home where home.id = m.group_id)`;
 
 /** Milestone as the API shows it. Source: reference work-tracking 9.5. */
-export const milestoneShape = jsonShape<MilestoneSql>('Milestone')
+export const milestoneShape = beginJsonShape<MilestoneSql>('Milestone')
   .fields({
     id: [json.int, () => 'm.id'],
     iid: [json.int, () => 'm.iid'],

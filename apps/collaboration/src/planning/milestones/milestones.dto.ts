@@ -32,19 +32,19 @@ export class IdentifyMilestone {
 }
 
 /** Parameters of creation and update, except for the title. */
-class MilestoneFields {
+class MilestoneWriteFields {
   @Text({ optional: true, nullable: true }) description?: string | null;
   @Day({ optional: true, nullable: true, about: DAY }) due_date?: string | null;
   @Day({ optional: true, nullable: true, about: DAY }) start_date?: string | null;
 }
 
-export class CreateMilestone extends MilestoneFields implements ExactInput<MilestoneInput, CreateMilestone> {
+export class CreateMilestone extends MilestoneWriteFields implements ExactInput<MilestoneInput, CreateMilestone> {
   @Text({ about: TITLE }) title: string;
 }
 
 @AtLeastOneOf('title', 'description', 'due_date', 'start_date', 'state_event')
 export class UpdateMilestone
-  extends MilestoneFields
+  extends MilestoneWriteFields
   implements ExactInput<MilestoneInput, UpdateMilestone, 'milestone_id'>
 {
   @Int() milestone_id: number;

@@ -96,7 +96,7 @@ export class MilestonesQueries {
     page: PageRequest,
     values: readonly unknown[],
   ): Statement {
-    return this.kept.findOrCompose(preparedPageName(kind, query, page), values, (): SqlDraft => {
+    return this.kept.findOrCompose(statementNameOfMilestonePage(kind, query, page), values, (): SqlDraft => {
       const list = new ListQuery<never>({
         name: 'milestones',
         from: 'milestones m',
@@ -146,7 +146,7 @@ function milestoneSourcesSql(
 }
 
 /** Returns the statement name of a page that only the state filters; null for other pages, which are not prepared. */
-function preparedPageName(
+function statementNameOfMilestonePage(
   kind: PlanningSource['kind'],
   { state = 'all', include_ancestors = false, include_descendants = false, ...rest }: MilestoneFilters & MilestoneReach,
   page: PageRequest,

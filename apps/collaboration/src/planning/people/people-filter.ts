@@ -34,14 +34,14 @@ export function peopleConditions(
   { match, name }: { readonly match: 'all' | 'any'; readonly name: string },
 ): string[] {
   const parts: string[] = [];
-  if (id === 'None') parts.push(`not ${hasPeopleSql(list)}`);
-  else if (id === 'Any') parts.push(hasPeopleSql(list));
+  if (id === 'None') parts.push(`not ${hasAssignedPeopleSql(list)}`);
+  else if (id === 'Any') parts.push(hasAssignedPeopleSql(list));
   else if (id !== undefined) parts.push(hasPersonSql(list, `${bind(id, name)}::bigint`));
   const names = [...new Set(usernames.map((username) => username.toLowerCase()))];
   if (names.length === 1) parts.push(hasPersonSql(list, userIdByUsernameSql(bind(names[0], name))));
   if (names.length > 1) {
     const needed = match === 'all' ? bind(names.length, `${name}s_count`) : '1';
-    parts.push(`${countNamedUsersSql(list, bind(names, `${name}s`))} >= ${needed}`);
+    parts.push(`${countNamedUsersInListSql(list, bind(names, `${name}s`))} >= ${needed}`);
   }
   return parts;
 }
@@ -51,7 +51,7 @@ export function hasPersonSql(list: AssignedPeopleList, user: string): string {
   return `exists (select 1 from ${list.ofNoteable} and s.user_id = ${user})`;
 }
 
-function hasPeopleSql(list: AssignedPeopleList): string {
+function hasAssignedPeopleSql(list: AssignedPeopleList): string {
   return `exists (select 1 from ${list.ofNoteable})`;
 }
 
@@ -59,7 +59,7 @@ function hasPeopleSql(list: AssignedPeopleList): string {
  * Counts how many of the named users are in the list, in one expression for any number of names. `usernames` is an SQL
  * expression for usernames in lower case.
  */
-function countNamedUsersSql(list: AssignedPeopleList, usernames: string): string {
+function countNamedUsersInListSql(list: AssignedPeopleList, usernames: string): string {
   return `(select count(*) from ${list.ofNoteable} and s.user_id = any(array(
     select u.id from directory_users u where lower(u.username) = any(${usernames}::text[]))))`;
 }

@@ -32,13 +32,13 @@ export function parseDuration(text: string): number | null {
   const trimmed = text.trim().toLowerCase();
   if (trimmed.length > LONGEST) return null;
   const [, sign, parts] = /^([-+]?)\s*(.*)$/s.exec(trimmed)!;
-  const seconds = Math.round(sumPartsInSeconds(parts!));
+  const seconds = Math.round(sumDurationPartsInSeconds(parts!));
   if (!(seconds <= LONGEST_DURATION)) return null;
   return sign === '-' && seconds > 0 ? -seconds : seconds;
 }
 
 /** Sums up the parts of a duration. Returns NaN if they are invalid. */
-function sumPartsInSeconds(parts: string): number {
+function sumDurationPartsInSeconds(parts: string): number {
   if (/^\d+(\.\d+)?$/.test(parts)) return Number(parts) * SECONDS.get('h')!;
   let total = parts === '' ? NaN : 0;
   for (PART.lastIndex = 0; PART.lastIndex < parts.length;) {

@@ -21,7 +21,7 @@ import { timeStatsShape } from './time-stats.shape';
  */
 @Injectable()
 export class TimeTrackingService {
-  private readonly statementsOf = cachePerNoteableKindAndColumn(timeStatements);
+  private readonly statementsOf = cachePerNoteableKindAndColumn(createTimeTrackingStatements);
 
   constructor(
     private readonly database: Database,
@@ -97,7 +97,7 @@ interface LockedTimes extends TrackedTimes {
 type TimeParams = TrackedTimes & { readonly id: number; readonly at: Date };
 
 /** Creates the statements of one kind. */
-function timeStatements(kind: NoteableKind, by: NoteableReference['by']) {
+function createTimeTrackingStatements(kind: NoteableKind, by: NoteableReference['by']) {
   const name = noteableStatementName(kind, by, 'times');
   const stats = timeStatsShape.toSql({}).sql;
   const fromNamed = `from ${kind.table} i where ${isNamedNoteableVisibleSql(kind, by)}`;

@@ -1,13 +1,13 @@
 import { nullable, text } from '@rookery/api-v4';
 import { NOTEABLE_TYPES } from '@rookery/contracts';
-import { json, jsonShape } from '../../base/noteables/json.shape';
+import { json, beginJsonShape } from '../../base/noteables/json.shape';
 import { personShape } from '../../base/noteables/person.shape';
 
 /**
  * Award emoji as the API shows it. The SQL uses the aliases `w` (the row) and `u` (its user, who may be missing).
  * Source: reference work-tracking 9.6.
  */
-export const awardShape = jsonShape<{ readonly externalUrl: string }>('AwardEmoji').fields({
+export const awardShape = beginJsonShape<{ readonly externalUrl: string }>('AwardEmoji').fields({
   id: [json.int, () => 'w.id'],
   name: [json.text, () => 'w.name'],
   user: [

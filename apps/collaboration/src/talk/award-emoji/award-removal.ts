@@ -11,7 +11,7 @@ export const attachedAwards = declareAttachedTable<NoteableKinds>({
       column: 'user_id',
       onRemoval: 'hook',
       because: 'the same statement updates the vote counters of noteables',
-      statements: (kinds) => [...kinds.withAbility('awards').map(prepareNoteableAwardRemoval), dropAwardsOfNotes],
+      statements: (kinds) => [...kinds.withAbility('awards').map(prepareDepartedUserAwardRemoval), dropAwardsOfNotes],
     },
   ],
   stays: { awardable_id: 'a note, whose deletion has its own effect, or the noteable itself' },
@@ -26,7 +26,7 @@ const dropAwardsOfNotes = prepareStatement(
 );
 
 /** Locks noteables before their emoji, in the order of every request that changes emoji: this avoids deadlocks. */
-function prepareNoteableAwardRemoval({ table, type, writes }: NoteableKind) {
+function prepareDepartedUserAwardRemoval({ table, type, writes }: NoteableKind) {
   const votes = (name: string): string => `count(*) filter (where gone.name = '${name}')`;
   return prepareStatement(
     `removal_award_emoji_of_${table}`,

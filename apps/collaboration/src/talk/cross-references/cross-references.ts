@@ -139,7 +139,7 @@ export class CrossReferences {
     if (referring.length === 0) return;
     const from = await this.findSources(tx, referring);
     const wanted = referring.flatMap(({ references, about, ...text }) => {
-      const source = from.get(sourceKey(about));
+      const source = from.get(referringNoteableKey(about));
       const kind = this.kinds.kindOfType(about.type);
       if (!source || !kind) return [];
       const describe = (isHere: boolean): string => `${kind.word} ${isHere ? source.short : source.long}`;
@@ -206,13 +206,13 @@ export class CrossReferences {
       const ids = texts.filter(({ about }) => about.type === kind.type).map(({ about }) => about.id);
       if (ids.length === 0) continue;
       for (const row of await tx.prepared<ReferenceSource>(selectSources(kind), [ids]))
-        found.set(sourceKey({ ...row, type: kind.type }), row);
+        found.set(referringNoteableKey({ ...row, type: kind.type }), row);
     }
     return found;
   }
 }
 
-function sourceKey({ type, id }: ReferringText['about']): string {
+function referringNoteableKey({ type, id }: ReferringText['about']): string {
   return `${type} ${id}`;
 }
 

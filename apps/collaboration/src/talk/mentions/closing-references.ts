@@ -24,7 +24,7 @@ export function findClosingReferences(markdown: string, webUrl: string): Referen
   const found = new Map<string, Reference>();
   for (const { text } of textBlocks(markdown)) {
     for (const verb of text.matchAll(VERB)) {
-      for (const reference of parseReferenceList(text, verb.index + verb[0].length, webUrl)) {
+      for (const reference of parseConsecutiveReferences(text, verb.index + verb[0].length, webUrl)) {
         const key = `${reference.path?.toLowerCase() ?? ''}#${reference.number}`;
         if (!found.has(key)) found.set(key, reference);
         if (found.size === REFERENCES_PER_TEXT) return [...found.values()];
@@ -35,7 +35,7 @@ export function findClosingReferences(markdown: string, webUrl: string): Referen
 }
 
 /** Yields the consecutive references from a position of the text on. */
-function* parseReferenceList(text: string, start: number, webUrl: string): Generator<Reference> {
+function* parseConsecutiveReferences(text: string, start: number, webUrl: string): Generator<Reference> {
   for (let at = start; ;) {
     at += matchAt(NOUN, text, at)?.[0].length ?? 0;
     const isAddress = text.startsWith(`${webUrl}/`, at);

@@ -28,7 +28,7 @@ export const READ_LIMIT = 100_000;
 export function textBlocks(markdown: string): TextBlock[] {
   const tokens = parser.parse(cutMarkdownToParseLimit(markdown), {});
   return tokens.flatMap((token, index) =>
-    token.type === 'inline' ? [{ text: inlineText(token), isListItem: opensListItem(tokens, index) }] : [],
+    token.type === 'inline' ? [{ text: plainTextOfInlineToken(token), isListItem: opensListItem(tokens, index) }] : [],
   );
 }
 
@@ -66,7 +66,7 @@ export function findFences(markdown: string): Fence[] {
   return tokens.flatMap(({ type, info, content }) => (type === 'fence' ? [{ info, content }] : []));
 }
 
-function inlineText(token: Token): string {
+function plainTextOfInlineToken(token: Token): string {
   return (token.children ?? [])
     .map((child) => {
       if (child.type === 'softbreak' || child.type === 'hardbreak') return '\n';

@@ -34,7 +34,7 @@ export function findReferences(markdown: string, sigils: readonly string[]): Ref
   const pattern = new RegExp(`([${sigils.map((sigil) => `\\${sigil}`).join('')}])([1-9]\\d{0,14})(?![\\w-])`, 'g');
   for (const { text } of textBlocks(markdown)) {
     for (const { 1: sigil, 2: digits, index } of text.matchAll(pattern)) {
-      const path = pathBefore(text, index);
+      const path = findPathBeforeSigil(text, index);
       if (path === undefined) continue;
       const key = `${path?.toLowerCase() ?? ''}${sigil}${digits}`;
       if (!found.has(key)) found.set(key, { path, sigil: sigil!, number: Number(digits) });
@@ -48,7 +48,7 @@ export function findReferences(markdown: string, sigils: readonly string[]): Ref
  * Returns the path before a sigil. Returns null if there is none; undefined if the preceding text means that this is
  * not a reference.
  */
-function pathBefore(text: string, index: number): string | null | undefined {
+function findPathBeforeSigil(text: string, index: number): string | null | undefined {
   const before = text.slice(Math.max(0, index - LONGEST_PATH), index);
   let start = before.length;
   while (start > 0 && /[\w./-]/.test(before[start - 1]!)) start--;

@@ -22,14 +22,14 @@ export interface MentionedUser {
 
 /** Name that mentions all members of the project. */
 const ALL = 'all';
-const isNotExpiredSql = (alias: string): string =>
+const isMembershipNotExpiredSql = (alias: string): string =>
   `(${alias}.expires_on is null or ${alias}.expires_on > (statement_timestamp() at time zone 'UTC')::date)`;
 
 /**
  * Boolean SQL: excludes bots of access tokens, which are not notified, and whose names are hidden from users who cannot
  * see their project or group.
  */
-const isNoBotSql = (user: string): string =>
+const isNoAccessTokenBotSql = (user: string): string =>
   `not exists (select 1 from directory_users b where b.id = ${user} and b.kind = 'project_bot')`;
 /** Boolean SQL: may the user in the row `author` see the group? `group` is an alias of directory_namespaces. */
 const authorSeesGroupSql = (group: string): string =>
@@ -52,7 +52,7 @@ const groupMembers = prepareStatement(
    from directory_namespaces n cross join directory_users author
    cross join lateral (
      select distinct m.user_id from directory_memberships m
-     where m.source_type = 'namespace' and m.source_id = any(n.traversal_ids) and ${isNotExpiredSql('m')} and ${isNoBotSql('m.user_id')}
+     where m.source_type = 'namespace' and m.source_id = any(n.traversal_ids) and ${isMembershipNotExpiredSql('m')} and ${isNoAccessTokenBotSql('m.user_id')}
      order by m.user_id limit $3::integer) m
    where n.kind = 'group' and lower(n.full_path) = any($1::text[]) and author.id = $2::bigint
      and n.mentions_disabled is not true and ${authorSeesGroupSql('n')}`,
@@ -72,16 +72,16 @@ const projectMembers = prepareStatement(
      union all select 'namespace', unnest(home.traversal_ids) from home
    )
    select user_id from (
-     select m.user_id from source join directory_memberships m using (source_type, source_id) where ${isNotExpiredSql('m')}
+     select m.user_id from source join directory_memberships m using (source_type, source_id) where ${isMembershipNotExpiredSql('m')}
      union
      select m.user_id from source join directory_shares s using (source_type, source_id)
        join directory_namespaces invited on invited.id = s.group_id
        join directory_users author on author.id = $3::bigint and ${authorSeesGroupSql('invited')}
        join directory_memberships m on m.source_type = 'namespace' and m.source_id = any(invited.traversal_ids)
-       where ${isNotExpiredSql('s')} and ${isNotExpiredSql('m')}
+       where ${isMembershipNotExpiredSql('s')} and ${isMembershipNotExpiredSql('m')}
      union
      select owner_id from home where owner_id is not null
-   ) people where ${isNoBotSql('user_id')} order by user_id limit $2::integer`,
+   ) people where ${isNoAccessTokenBotSql('user_id')} order by user_id limit $2::integer`,
 );
 
 /**

@@ -27,7 +27,7 @@ export async function importNotes(
 ): Promise<readonly UnimportedObject[]> {
   const { on, projectId } = notesImport;
   const of = { project: projectId, kind: 'note' } as const;
-  const own = objects.flatMap((object, index) => (noteableField(object) === on ? [{ object, index }] : []));
+  const own = objects.flatMap((object, index) => (importedNoteNoteableType(object) === on ? [{ object, index }] : []));
   const { valid, failed } = checkImportObjects(
     own.map(({ object }) => object),
     (given) => ({ ...given, body: toImportedNoteBody(given.body) }),
@@ -71,6 +71,6 @@ export function sortImportedNotesByTime<T extends { readonly id: number; readonl
   );
 }
 
-function noteableField({ merge_request: number }: ImportedNote): NotesImport['on'] {
+function importedNoteNoteableType({ merge_request: number }: ImportedNote): NotesImport['on'] {
   return number === null || number === undefined ? 'issue' : 'merge_request';
 }

@@ -34,7 +34,7 @@ const deleteNotesBelowAuthored = cachePerNoteableKind(({ table, type }) =>
   ),
 );
 /** Places of diff threads. Each kind of parent has the same statement with another condition on the noteable `i`. */
-const declarePlaceRemoval = (scopeName: string, condition: string) =>
+const declareDiffPositionRemoval = (scopeName: string, condition: string) =>
   cachePerNoteableKind(({ table, type }) =>
     prepareStatement(
       `note_positions_remove_of_${scopeName}_${table}`,
@@ -42,10 +42,10 @@ const declarePlaceRemoval = (scopeName: string, condition: string) =>
        where p.noteable_id = i.id and p.noteable_type = '${type}' and ${condition}`,
     ),
   );
-const removePlacesOfNoteables = declarePlaceRemoval('noteables', 'i.id = any($1::bigint[])');
-const removePlacesOfProjects = declarePlaceRemoval('projects', 'i.project_id = any($1::bigint[])');
-const removePlacesBelowAuthored = declarePlaceRemoval('authored', 'i.author_id = $1::bigint');
-const hasDiffPlaces = ({ abilities }: NoteableKind): boolean => abilities.includes('diff-threads');
+const removePlacesOfNoteables = declareDiffPositionRemoval('noteables', 'i.id = any($1::bigint[])');
+const removePlacesOfProjects = declareDiffPositionRemoval('projects', 'i.project_id = any($1::bigint[])');
+const removePlacesBelowAuthored = declareDiffPositionRemoval('authored', 'i.author_id = $1::bigint');
+const canHaveDiffPositions = ({ abilities }: NoteableKind): boolean => abilities.includes('diff-threads');
 
 const selectByAuthor = prepareStatement(
   'notes_written_by',
@@ -74,13 +74,13 @@ const deleteNotesAndCount = cachePerNoteableKind(({ abilities, table, writes, sh
 
 /** Removes all notes of noteables that the same transaction removes; updates no counter and publishes no event. */
 export async function removeNotesOfNoteables(tx: Tx, kind: NoteableKind, ids: readonly number[]): Promise<void> {
-  if (hasDiffPlaces(kind)) await tx.prepared(removePlacesOfNoteables(kind), [ids]);
+  if (canHaveDiffPositions(kind)) await tx.prepared(removePlacesOfNoteables(kind), [ids]);
   await tx.prepared(deleteNotesOfNoteables(kind), [ids]);
 }
 
 /** Removes all notes on one kind of noteable in projects that are removed too. */
 export async function removeNotesOfProjects(tx: Tx, kind: NoteableKind, projectIds: readonly number[]): Promise<void> {
-  if (hasDiffPlaces(kind)) await tx.prepared(removePlacesOfProjects(kind), [projectIds]);
+  if (canHaveDiffPositions(kind)) await tx.prepared(removePlacesOfProjects(kind), [projectIds]);
   await runInChunks(tx, deleteNotesOfProjects(kind), [projectIds]);
 }
 
@@ -90,7 +90,7 @@ export async function removeNotesChunkOnAuthoredNoteables(
   kind: NoteableKind,
   authorId: number,
 ): Promise<boolean> {
-  if (hasDiffPlaces(kind)) await tx.prepared(removePlacesBelowAuthored(kind), [authorId]);
+  if (canHaveDiffPositions(kind)) await tx.prepared(removePlacesBelowAuthored(kind), [authorId]);
   return (await tx.prepared(deleteNotesBelowAuthored(kind), [authorId])).length < REMOVAL_CHUNK;
 }
 

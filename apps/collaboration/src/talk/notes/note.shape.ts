@@ -1,7 +1,7 @@
 import { choice, int, nullable, object, text } from '@rookery/api-v4';
 import { NOTEABLE_TYPES } from '@rookery/contracts';
 import type { NoteableType } from '@rookery/contracts';
-import { json, jsonShape, jsonTextsSql } from '../../base/noteables/json.shape';
+import { json, beginJsonShape, jsonTextsSql } from '../../base/noteables/json.shape';
 import type { JsonShape } from '../../base/noteables/json.shape';
 import { canReadNoteableByIdSql } from '../../base/noteables/noteable-kinds';
 import type { NoteableKind } from '../../base/noteables/noteable-kinds';
@@ -94,7 +94,7 @@ function noteTypeSql({ hasDiffThreads }: NoteSql): string {
   return `case when n.thread_id is not null then ${type} end`;
 }
 
-const unresolvable = jsonShape<NoteSql>('Note').fields({
+const unresolvable = beginJsonShape<NoteSql>('Note').fields({
   id: [json.int, () => 'n.id'],
   type: [json.choiceOrNull('DiscussionNote', 'DiffNote'), noteTypeSql],
   body: [json.text, noteBodySql],

@@ -1,4 +1,4 @@
-import { withDescription, json, jsonShape } from '../../base/noteables/json.shape';
+import { withDescription, json, beginJsonShape } from '../../base/noteables/json.shape';
 import { personShape } from '../../base/noteables/person.shape';
 
 const positionLineSql = (side: 'old' | 'new'): string => `(p.shown->>'${side}_line')::integer`;
@@ -7,7 +7,7 @@ const positionLineSql = (side: 'old' | 'new'): string => `(p.shown->>'${side}_li
  * A comment on a commit. The SQL uses the aliases `n` (notes), `a` (the author in directory_users, may be missing) and
  * `p` (note_positions, may be missing). Source: reference repositories 4.6.
  */
-export const commitCommentShape = jsonShape<{ readonly externalUrl: string }>('CommitComment').fields({
+export const commitCommentShape = beginJsonShape<{ readonly externalUrl: string }>('CommitComment').fields({
   note: [json.text, () => 'n.body'],
   path: [
     withDescription(json.textOrNull, 'Path of the file; null for a comment on the whole commit.'),

@@ -48,7 +48,7 @@ export class CommitDiffThreads implements CodeReview {
     requireNoteableReader(viewer, on);
     return this.useCommitDiff(on, async (repository, { base, head }) => {
       const { baseSha, startSha, headSha } = position;
-      if (baseSha !== base || startSha !== base || headSha !== head) throw diffRefsMismatch();
+      if (baseSha !== base || startSha !== base || headSha !== head) throw createDiffRefsMismatchRefusal();
       return { position: requireFoundPosition(await findDiffPosition(repository, position, null)), suggestions: [] };
     });
   }
@@ -96,6 +96,6 @@ export class CommitDiffThreads implements CodeReview {
   }
 }
 
-function diffRefsMismatch(): Refused {
+function createDiffRefsMismatchRefusal(): Refused {
   return new Refused('Note {:commit_id=>["does not match the diff refs"]}');
 }

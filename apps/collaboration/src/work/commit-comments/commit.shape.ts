@@ -1,5 +1,5 @@
 import { list, mapOf, text } from '@rookery/api-v4';
-import { json, jsonShape } from '../../base/noteables/json.shape';
+import { json, beginJsonShape } from '../../base/noteables/json.shape';
 import type { PersonalJsonSql } from '../../base/noteables/noteable-kinds';
 import { trimBaseUrl } from '../../base/noteables/person.shape';
 import { webPathSql } from '../../base/noteables/references.shape';
@@ -12,7 +12,7 @@ export const COMMIT_SHOWN_AS: ReferenceFormat = { shownId: 'sha', webPath: '/-/c
  * JSON of a commit in to-dos: the fields of the list of commits. The SQL uses the alias `i` (discussed_commits).
  * Source: reference repositories 4.1; reference work-tracking 6.2.
  */
-export const commitTargetShape = jsonShape<PersonalJsonSql>('CommitTarget').fields({
+export const commitTargetShape = beginJsonShape<PersonalJsonSql>('CommitTarget').fields({
   id: [json.token, () => 'i.sha'],
   short_id: [json.token, () => 'left(i.sha, 8)'],
   created_at: [json.token, () => 'i.committed_date'],

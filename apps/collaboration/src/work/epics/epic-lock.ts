@@ -9,14 +9,14 @@ import { epicKind } from './epic.kind';
 import type { EpicGroup } from './epics.queries';
 
 /** $1 group, $2 id or number, $3 whether the viewer reads confidential epics. An epic has no other visibility rules. */
-const prepareEpicLock = (by: NoteableReference['by']) =>
+const prepareVisibleEpicLockStatement = (by: NoteableReference['by']) =>
   prepareStatement(
     `epics_lock_visible_by_${by}`,
     `select i.id, now() as at from epics i where i.group_id = $1::bigint and i.${by} = $2::bigint
        and ${epicKind.visibleSql({ viewer: 'null', isMember: 'false', readsConfidential: '$3::boolean' })}
      for no key update`,
   );
-const LOCKS = { id: prepareEpicLock('id'), iid: prepareEpicLock('iid') };
+const LOCKS = { id: prepareVisibleEpicLockStatement('id'), iid: prepareVisibleEpicLockStatement('iid') };
 
 /** Reference of a path or a text to an epic of its group. */
 export type EpicIdentifier = Pick<NoteableReference, 'by' | 'named'>;

@@ -2,7 +2,7 @@ import { labelDetailsBytesSql, labelsOf } from '../../planning/labels/labelling/
 import { EPIC_SHOWN_AS } from '../issues/epic/issue-epic.shape';
 import { groupAccessSql } from '../../base/noteables/access-sql';
 import type { PersonSql } from '../../base/noteables/access-sql';
-import { json, jsonShape, literalSql } from '../../base/noteables/json.shape';
+import { json, beginJsonShape, literalSql } from '../../base/noteables/json.shape';
 import type { NoteableDetailSql as DetailSql, NoteableJsonSql as ShownSql } from '../../base/noteables/noteable-kinds';
 import { trimBaseUrl, personShape } from '../../base/noteables/person.shape';
 import { referencesShape, webPathSql } from '../../base/noteables/references.shape';
@@ -24,8 +24,8 @@ type EpicSqlWithOptionalReader = ShownSql & Partial<EpicSql>;
 export type EpicDetailSql = EpicSql & DetailSql;
 
 const groupsApiUrl = (sql: ShownSql): string => `${trimBaseUrl(sql)}/api/v4/groups/`;
-const epicPathSql = (epic: string): string => `${epic}.group_id || '/epics/' || ${epic}.iid`;
-const epicPageSql = (sql: ShownSql): string => webPathSql(EPIC_SHOWN_AS, sql.fullPath);
+const epicApiPathSql = (epic: string): string => `${epic}.group_id || '/epics/' || ${epic}.iid`;
+const epicWebPathSql = (sql: ShownSql): string => webPathSql(EPIC_SHOWN_AS, sql.fullPath);
 
 /** FROM item of one row: the parent of the row `i` if the reader may see it, and the inherited dates. */
 function parentAndDatesSql({ mayEdit = 'false', person }: EpicSqlWithOptionalReader): string {
@@ -38,18 +38,18 @@ function parentAndDatesSql({ mayEdit = 'false', person }: EpicSqlWithOptionalRea
       else exists (${parentReadable}) end) parent on true`;
 }
 
-const linksShape = jsonShape<EpicSqlWithOptionalReader>('EpicLinks').fields({
-  self: [json.prefixed, (sql) => ({ prefix: groupsApiUrl(sql), sql: epicPathSql('i') })],
-  epic_issues: [json.prefixed, (sql) => ({ prefix: groupsApiUrl(sql), sql: `${epicPathSql('i')} || '/issues'` })],
+const linksShape = beginJsonShape<EpicSqlWithOptionalReader>('EpicLinks').fields({
+  self: [json.prefixed, (sql) => ({ prefix: groupsApiUrl(sql), sql: epicApiPathSql('i') })],
+  epic_issues: [json.prefixed, (sql) => ({ prefix: groupsApiUrl(sql), sql: `${epicApiPathSql('i')} || '/issues'` })],
   group: [json.prefixed, (sql) => ({ prefix: groupsApiUrl(sql), sql: 'i.group_id' })],
-  parent: [json.tokenOrNull, (sql) => `${literalSql(groupsApiUrl(sql))} || ${epicPathSql('parent')}`],
+  parent: [json.tokenOrNull, (sql) => `${literalSql(groupsApiUrl(sql))} || ${epicApiPathSql('parent')}`],
 });
 
 /**
  * JSON of an epic for any reader who may see it. The SQL uses the alias `i` (epics).
  * Source: requirements 1 §2; reference work-tracking 5.4.
  */
-export const epicShape = jsonShape<EpicSqlWithOptionalReader>('Epic', parentAndDatesSql).fields({
+export const epicShape = beginJsonShape<EpicSqlWithOptionalReader>('Epic', parentAndDatesSql).fields({
   id: [json.int, () => 'i.id'],
   work_item_id: [json.int, () => 'i.id'],
   iid: [json.int, () => 'i.iid'],
@@ -62,8 +62,8 @@ export const epicShape = jsonShape<EpicSqlWithOptionalReader>('Epic', parentAndD
   confidential: [json.bool, () => 'i.confidential'],
   imported: [json.bool, () => `i.imported_from <> 'none'`],
   imported_from: [json.token, () => 'i.imported_from'],
-  web_url: [json.prefixed, (sql) => ({ prefix: `${trimBaseUrl(sql)}/groups/`, sql: epicPageSql(sql) })],
-  web_edit_url: [json.prefixed, (sql) => ({ prefix: '/groups/', sql: epicPageSql(sql) })],
+  web_url: [json.prefixed, (sql) => ({ prefix: `${trimBaseUrl(sql)}/groups/`, sql: epicWebPathSql(sql) })],
+  web_edit_url: [json.prefixed, (sql) => ({ prefix: '/groups/', sql: epicWebPathSql(sql) })],
   reference: [json.prefixed, () => ({ prefix: EPIC_SHOWN_AS.sigil, sql: 'i.iid' })],
   references: [json.object(referencesShape), ({ fullPath, seenAs }) => ({ as: EPIC_SHOWN_AS, fullPath, seenAs })],
   author: [
@@ -101,17 +101,17 @@ const dateFields = {
   due_date_from_inherited_source: [json.dayOrNull, () => 'inherited.due_on'],
   due_date_from_milestones: [json.dayOrNull, () => 'inherited.due_on'],
 } as const;
-const mayEditSql = (sql: EpicSql): string => sql.mayEdit;
+const mayEditEpicSql = (sql: EpicSql): string => sql.mayEdit;
 
 /** JSON of an epic in lists of epics and in answers to changes. */
-export const listedEpicShape = epicShape.extend<EpicSql>('ListedEpic').fields(dateFields, mayEditSql);
+export const listedEpicShape = epicShape.extend<EpicSql>('ListedEpic').fields(dateFields, mayEditEpicSql);
 
 /** JSON of one epic, with whether the reader is subscribed. Source: reference work-tracking 5.2. */
 export const epicDetailShape = epicShape
   .extend<EpicDetailSql>('EpicDetail')
   .fields({ subscribed: [json.bool, ({ viewer }) => subscribedSql({ ...OF_EPIC, assignees: null }, viewer)] })
   .extend<EpicDetailSql>('EpicDetail')
-  .fields(dateFields, mayEditSql);
+  .fields(dateFields, mayEditEpicSql);
 
 /** JSON of an epic in answers of the subscription routes. */
 export const followedEpicShape = epicShape

@@ -70,7 +70,7 @@ export class EpicsQueries {
     const own = { externalUrl, ...ONE, person: ONE_PERSON };
     const detail = epicDetailShape.toSql({ ...own, mayEdit: READS_CONFIDENTIAL, viewer: ONE_PERSON.user });
     this.ones = {
-      detailed: `select ${detail.sql} ${from} and ${visibleEpicSql(ONE_PERSON.user, READS_CONFIDENTIAL)}`,
+      detailed: `select ${detail.sql} ${from} and ${isEpicVisibleSql(ONE_PERSON.user, READS_CONFIDENTIAL)}`,
       written: `select ${listedEpicShape.toSql({ ...own, mayEdit: READS_CONFIDENTIAL }).sql} ${from}`,
     };
   }
@@ -78,12 +78,12 @@ export class EpicsQueries {
   /** Returns one epic as JSON text. Errors: NotFound if the viewer sees no such epic. */
   async findEpic(viewer: SignedInViewer, group: EpicGroup, iid: number): Promise<string> {
     await this.directory.requireFresh(viewer);
-    return this.queryJson('epics_one', this.ones.detailed, statementValues(viewer, group, iid));
+    return this.queryJson('epics_one', this.ones.detailed, createEpicStatementValues(viewer, group, iid));
   }
 
   /** Returns an epic as JSON text after a permitted write. */
   async answer(viewer: SignedInViewer, group: EpicGroup, iid: number): Promise<string> {
-    return this.queryJson('epics_written', this.ones.written, statementValues(viewer, group, iid));
+    return this.queryJson('epics_written', this.ones.written, createEpicStatementValues(viewer, group, iid));
   }
 
   async list(
@@ -113,7 +113,7 @@ export class EpicsQueries {
     },
   ): Statement {
     const { reach, filter, order, page } = o;
-    return this.kept.findOrCompose(statementNameOfUsualPage(o), values, (): SqlDraft => {
+    return this.kept.findOrCompose(statementNameOfUsualEpicPage(o), values, (): SqlDraft => {
       const list = new ListQuery<never>({
         name: 'epics',
         from: 'epics i',
@@ -126,7 +126,7 @@ export class EpicsQueries {
         .narrow(FILTERS, filter)
         .orderBy(epicSorting(order));
       return list.fromEach(['read a', ROWS]).jsonSql(page, {
-        with: `read as materialized (${readableGroupsSql(reach)})`,
+        with: `read as materialized (${groupsWithReadableEpicsSql(reach)})`,
         rows: (...rows) =>
           jsonArraySql(order.withLabelDetails === true ? this.listed.labelled : this.listed.plain, ...rows),
       });
@@ -141,14 +141,17 @@ export class EpicsQueries {
   }
 }
 
-function statementValues(viewer: SignedInViewer, group: EpicGroup, iid: number): unknown[] {
+function createEpicStatementValues(viewer: SignedInViewer, group: EpicGroup, iid: number): unknown[] {
   const { userId, isAdmin, isExternal } = viewer;
   const { readsConfidential } = createNoteableReader(viewer, group);
   return [group.id, iid, group.fullPath, group.traversalIds, readsConfidential, userId, isAdmin, isExternal];
 }
 
 /** The listed groups with epics that the viewer sees; access is computed once per group. */
-function readableGroupsSql({ includesAncestors: ancestors, includesDescendants: descendants }: IncludedGroups): string {
+function groupsWithReadableEpicsSql({
+  includesAncestors: ancestors,
+  includesDescendants: descendants,
+}: IncludedGroups): string {
   const own = descendants ? withinGroupSql({ namespace: 'n', traversalIds: ABOVE_GROUP }) : `n.id = ${GROUP}`;
   const wanted = ancestors ? `(${own} or n.id = any(${ABOVE_GROUP}))` : own;
   return `select a.*, case when a.group_id = ${GROUP} then '' else a.full_path end as seen_as
@@ -158,7 +161,7 @@ function readableGroupsSql({ includesAncestors: ancestors, includesDescendants: 
 }
 
 /** Boolean SQL: a reader of the group may see the epic `i`. Arguments are SQL expressions. */
-function visibleEpicSql(viewer: string, readsConfidential: string): string {
+function isEpicVisibleSql(viewer: string, readsConfidential: string): string {
   return epicKind.visibleSql({ viewer, isMember: 'true', readsConfidential });
 }
 
@@ -166,7 +169,7 @@ function visibleEpicSql(viewer: string, readsConfidential: string): string {
  * Name of the prepared statement for a first page filtered by state alone, as most lists are; null if the statement is
  * not kept.
  */
-function statementNameOfUsualPage(o: {
+function statementNameOfUsualEpicPage(o: {
   readonly reach: IncludedGroups;
   readonly filter: EpicFilter;
   readonly order: EpicOrder;

@@ -101,9 +101,9 @@ export class EpicsService {
     // Takes the number last, so that the row of the counter is locked only briefly.
     epic.iid = await nextInternalId(tx, epicKind.table, group.id);
     await tx.manager.save(epic);
-    const labels = await setLabels(tx, labelTarget(epic.id), newLabels, by);
+    const labels = await setLabels(tx, toLabelledEpic(epic.id), newLabels, by);
     emitEpicCreated(tx, viewer, epic, this.noteLimit.countLabels(tx, viewer, labels));
-    publishTextWritten(tx, viewer, { ...aboutEpic(epic), text: texts, at });
+    publishTextWritten(tx, viewer, { ...toTextSourceOfEpic(epic), text: texts, at });
     return epic;
   }
 
@@ -146,7 +146,12 @@ export class EpicsService {
     const before = Object.assign(new Epic(), epic);
     const changed = new Set(epic.change(this.omitUnsupportedColour(viewer, group, update.fields), by));
     if (changed.has('confidential')) await this.assertIssuesConfidential(tx, epic);
-    const labels = await setLabels(tx, labelTarget(epic.id), await resolveOrCreateLabels(tx, group, update.labels), by);
+    const labels = await setLabels(
+      tx,
+      toLabelledEpic(epic.id),
+      await resolveOrCreateLabels(tx, group, update.labels),
+      by,
+    );
     this.noteLimit.countLabels(tx, viewer, labels);
     if (labels.added.length + labels.removed.length > 0) epic.updatedAt = at;
     const backdatedAt = permittedBackdatedTime(viewer, group, update);
@@ -208,7 +213,11 @@ export class EpicsService {
     const mentionedBefore = isText ? [...(await this.directory.usersByUsername(names, tx)).values()] : [];
     emitEpicChange(tx, viewer, epic, { ...change, mentionedBefore: mentionedBefore.map((user) => user.id) });
     if (isText)
-      publishTextWritten(tx, viewer, { ...aboutEpic(epic), text: `${epic.title}\n\n${epic.description ?? ''}`, at });
+      publishTextWritten(tx, viewer, {
+        ...toTextSourceOfEpic(epic),
+        text: `${epic.title}\n\n${epic.description ?? ''}`,
+        at,
+      });
   }
 
   /**
@@ -234,10 +243,10 @@ function permittedBackdatedTime(viewer: SignedInViewer, group: EpicGroup, { at }
   return epicPolicy.mayBackdate(viewer, group) ? at : undefined;
 }
 
-function aboutEpic({ id }: Epic): Pick<WrittenText, 'about' | 'noteId'> {
+function toTextSourceOfEpic({ id }: Epic): Pick<WrittenText, 'about' | 'noteId'> {
   return { about: { type: epicKind.type, id }, noteId: null };
 }
 
-function labelTarget(id: number): LabelledNoteable {
+function toLabelledEpic(id: number): LabelledNoteable {
   return { kind: epicKind, id, projectId: null };
 }

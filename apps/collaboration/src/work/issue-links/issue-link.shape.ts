@@ -1,6 +1,6 @@
 import { nested } from '@rookery/api-v4';
 import { issueShape } from '../issues/issue.shape';
-import { json, jsonShape } from '../../base/noteables/json.shape';
+import { json, beginJsonShape } from '../../base/noteables/json.shape';
 import type { PersonalJsonSql } from '../../base/noteables/noteable-kinds';
 import { LINK_TYPES } from './issue-link.entity';
 
@@ -24,7 +24,7 @@ const issueJsonSql = (idSql: string, sql: PersonalJsonSql): string =>
   `(select ${issueShape.toSql(sql).sql} from issues i where i.id = ${idSql})`;
 
 /** A link from the view of one of its issues. Source: reference work-tracking 9.1. */
-export const issueLinkShape = jsonShape<LinkSql>('IssueLink').fields({
+export const issueLinkShape = beginJsonShape<LinkSql>('IssueLink').fields({
   id: [json.int, () => 'link.id'],
   source_issue: [json.written(nested(issueShape.presenter)), ({ own }) => issueJsonSql('link.own_id', own)],
   target_issue: [json.written(nested(issueShape.presenter)), ({ other }) => issueJsonSql('link.other_id', other)],

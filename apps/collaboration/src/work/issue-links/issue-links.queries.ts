@@ -68,7 +68,7 @@ export class IssueLinksQueries {
 
   /** Returns a page of linked issues, oldest link first. Errors: NotFound of the issue. */
   async list(viewer: Viewer, named: IssueKey, page: PageRequest): Promise<JsonPage> {
-    const values = readerValues(viewer, named);
+    const values = createIssueLinkStatementValues(viewer, named);
     await this.directory.requireFresh(viewer);
     const [row] = await this.database.run<JsonPageRow>(this.pageStatement(page, values));
     if (!row) throw new NotFound(issueKind.resource);
@@ -84,7 +84,7 @@ export class IssueLinksQueries {
     named: IssueKey,
     linkId: number,
   ): Promise<{ readonly otherProjectId: number; readonly json: string }> {
-    const values = [...readerValues(viewer, named), linkId];
+    const values = [...createIssueLinkStatementValues(viewer, named), linkId];
     await this.directory.requireFresh(viewer);
     const statement = this.kept.findOrCompose('issue_links_one', values, () => ({ text: this.oneSql, values }));
     type Row = { id: number | null; other_project_id: number; json: string };
@@ -108,7 +108,7 @@ export class IssueLinksQueries {
  * Returns the parameters for the issue and the viewer. Errors: NotFound of the issue if the project shows no issues to
  * the viewer.
  */
-function readerValues(viewer: Viewer, { project, iid }: IssueKey): unknown[] {
+function createIssueLinkStatementValues(viewer: Viewer, { project, iid }: IssueKey): unknown[] {
   const { viewerId, isMember, readsConfidential, readsInternal } = requireNoteableReader(viewer, {
     kind: issueKind,
     parent: project,

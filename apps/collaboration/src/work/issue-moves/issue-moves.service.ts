@@ -48,14 +48,14 @@ export class IssueMovesService {
 
   /** Delays effects of moves of the target project and locks the milestone for the copy, before the issue is locked. */
   async lockTarget(tx: Tx, viewer: SignedInViewer, move: IssueMove): Promise<void> {
-    if (mayPlanInAll(viewer, move.from, move.to)) await this.copies.lockTarget(tx, viewer, move);
+    if (mayPlanIssuesInAllProjects(viewer, move.from, move.to)) await this.copies.lockTarget(tx, viewer, move);
   }
 
   /** Moves an issue inside a transaction. Errors: as `moveIssue`, but NotFound of the project comes from `findDestination`. */
   async moveInTransaction(tx: Tx, viewer: SignedInViewer, move: IssueMove): Promise<IssueFacts> {
     const { from, to } = move;
     if (to.id === from.id) throw new Refused('Cannot move issue to project it originates from!', { verbatim: true });
-    if (!mayPlanInAll(viewer, from, to)) throw createIssueCopyPermissionRefusal('move');
+    if (!mayPlanIssuesInAllProjects(viewer, from, to)) throw createIssueCopyPermissionRefusal('move');
     const moved = await this.copies.moveIssue(tx, viewer, move);
     await moveIssueLinks(tx, moved.from, moved.to.id);
     return moved.to;
@@ -63,7 +63,7 @@ export class IssueMovesService {
 
   /** Clones an issue inside a transaction. Errors: as `cloneIssue`, but NotFound of the project comes from `findDestination`. */
   async cloneInTransaction(tx: Tx, viewer: SignedInViewer, move: IssueMove, withNotes: boolean): Promise<IssueFacts> {
-    if (!mayPlanInAll(viewer, move.from, move.to)) throw createIssueCopyPermissionRefusal('clone');
+    if (!mayPlanIssuesInAllProjects(viewer, move.from, move.to)) throw createIssueCopyPermissionRefusal('clone');
     return this.copies.cloneIssue(tx, viewer, move, withNotes);
   }
 
@@ -94,7 +94,7 @@ interface IssueMove extends CopyRequest {
 }
 
 /** Checks that the viewer may plan in all of these projects, and that each has issues. */
-function mayPlanInAll(viewer: SignedInViewer, ...projects: readonly MoveProject[]): boolean {
+function mayPlanIssuesInAllProjects(viewer: SignedInViewer, ...projects: readonly MoveProject[]): boolean {
   return projects.every(
     (place) =>
       planningPolicy.mayManage(viewer, place) && canReadFeature('issues', place, createNoteableReader(viewer, place)),

@@ -32,7 +32,7 @@ export const issueKind: NoteableKind = {
   ],
   allowsConfidentialOnlyNoteUpdate: true,
   events: issueEvents,
-  visibleSql: visibleIssueSql,
+  visibleSql: isIssueVisibleSql,
   assignees: {
     ofSql: (id) => issueAssignees.ofSql(id),
     openSql: (user) => `(select i.project_id from issue_assignees s
@@ -49,7 +49,7 @@ export const issueKind: NoteableKind = {
  * any role. `in` and not `exists`: with `exists` PostgreSQL would gather all assignments of the user in any project.
  * Source: reference work-tracking 9.1.
  */
-function visibleIssueSql({ viewer, isMember, readsConfidential }: ReaderSql): string {
+function isIssueVisibleSql({ viewer, isMember, readsConfidential }: ReaderSql): string {
   return `(not i.confidential or ${readsConfidential} or (i.author_id = ${viewer} and ${isMember})
     or ${viewer} in (select seen.user_id from issue_assignees seen where seen.issue_id = i.id))`;
 }

@@ -2,7 +2,7 @@ import { choice, nullable, object, text } from '@rookery/api-v4';
 import { ISSUE_TYPES } from './issue.entity';
 import { labelDetailsBytesSql, labelsOf } from '../../planning/labels/labelling/labels.shape';
 import { MILESTONE_BYTES, milestoneOfNoteable } from '../../planning/milestones/milestone.shape';
-import { json, jsonShape, jsonTextsSql } from '../../base/noteables/json.shape';
+import { json, beginJsonShape, jsonTextsSql } from '../../base/noteables/json.shape';
 import type { PersonalDetailSql, PersonalJsonSql } from '../../base/noteables/noteable-kinds';
 import { trimBaseUrl, personShape } from '../../base/noteables/person.shape';
 import { referencesShape, webPathSql } from '../../base/noteables/references.shape';
@@ -38,7 +38,7 @@ const assigneesAndEpicSql = (
 ): string => `${jsonTextsSql(personShape, personJsonSource(sql, ASSIGNEES), 's.position')} assigned
   left join lateral ${issueEpicLateralSql(sql.person)} served on true`;
 
-const linksShape = jsonShape<PersonalJsonSql>('IssueLinks').fields({
+const linksShape = beginJsonShape<PersonalJsonSql>('IssueLinks').fields({
   self: [json.prefixed, (sql) => ({ prefix: projectsApiUrl(sql), sql: OWN_PATH })],
   notes: [json.prefixed, (sql) => ({ prefix: projectsApiUrl(sql), sql: `${OWN_PATH} || '/notes'` })],
   award_emoji: [json.prefixed, (sql) => ({ prefix: projectsApiUrl(sql), sql: `${OWN_PATH} || '/award_emoji'` })],
@@ -61,7 +61,7 @@ const projectsApiUrl = (sql: PersonalJsonSql): string => `${trimBaseUrl(sql)}/ap
  * JSON of an issue in lists, to-dos and links. The SQL uses the alias `i` (issues). Fields of features that do not
  * exist yet have a constant value. Source: reference work-tracking 9.1.
  */
-export const issueShape = jsonShape<PersonalJsonSql>('Issue', assigneesAndEpicSql).fields({
+export const issueShape = beginJsonShape<PersonalJsonSql>('Issue', assigneesAndEpicSql).fields({
   id: [json.int, () => 'i.id'],
   iid: [json.int, () => 'i.iid'],
   project_id: [json.int, () => 'i.project_id'],

@@ -102,10 +102,10 @@ export class IssuesService {
       const labels = this.noteLimit.countLabels(
         tx,
         viewer,
-        await setLabels(tx, labelTarget(issue.id, project), newLabels, by),
+        await setLabels(tx, toLabelledIssue(issue.id, project), newLabels, by),
       );
-      await recordMilestoneEvent(tx, eventTarget(issue), { from: null, to: milestoneId }, by);
-      if (allowed.weight !== null) await recordWeightEvent(tx, eventTarget(issue), allowed.weight, by);
+      await recordMilestoneEvent(tx, toChangedIssue(issue), { from: null, to: milestoneId }, by);
+      if (allowed.weight !== null) await recordWeightEvent(tx, toChangedIssue(issue), allowed.weight, by);
       tx.emit(
         issueCreated.of({
           aggregateId: issue.id,
@@ -115,7 +115,7 @@ export class IssuesService {
         }),
       );
       publishTextWritten(tx, viewer, {
-        ...aboutIssue(issue.id),
+        ...toTextSourceOfIssue(issue.id),
         text: joinTitleAndDescription(allowed),
         at: issue.createdAt,
       });
@@ -168,7 +168,7 @@ export class IssuesService {
     const by = { actorId: viewer.userId, at };
     await setEpic?.(issue.id);
     if (change.columns.confidential === false) await assertEpicNotConfidential(tx, issue.id);
-    const relabelled = await setLabels(tx, labelTarget(issue.id, project), newLabels, by);
+    const relabelled = await setLabels(tx, toLabelledIssue(issue.id, project), newLabels, by);
     const related = { people, labels: this.noteLimit.countLabels(tx, viewer, relabelled) };
     await this.writeResourceEvents(tx, issue, change, by);
     const mentionedBefore = change.textChanged ? await this.mentionedUserIds(tx, issue) : [];
@@ -176,7 +176,7 @@ export class IssuesService {
     emitIssueChange(tx, viewer, issue, { change, related, mentionedBefore, at });
     if (!change.textChanged) return;
     publishTextWritten(tx, viewer, {
-      ...aboutIssue(issue.id),
+      ...toTextSourceOfIssue(issue.id),
       text: joinTitleAndDescription({ ...issue, ...change.columns }),
       at,
     });
@@ -233,9 +233,9 @@ export class IssuesService {
     by: ChangedBy,
   ): Promise<void> {
     const milestones = { from: issue.milestoneId, to: columns.milestoneId ?? null };
-    if (columns.milestoneId !== undefined) await recordMilestoneEvent(tx, eventTarget(issue), milestones, by);
-    if (columns.weight !== undefined) await recordWeightEvent(tx, eventTarget(issue), columns.weight, by);
-    if (state !== null) await recordStateEvent(tx, eventTarget(issue), state, by);
+    if (columns.milestoneId !== undefined) await recordMilestoneEvent(tx, toChangedIssue(issue), milestones, by);
+    if (columns.weight !== undefined) await recordWeightEvent(tx, toChangedIssue(issue), columns.weight, by);
+    if (state !== null) await recordStateEvent(tx, toChangedIssue(issue), state, by);
   }
 
   private async storeIssueChange(
@@ -264,14 +264,14 @@ export class IssuesService {
   }
 }
 
-function aboutIssue(id: number): Pick<WrittenText, 'about' | 'noteId'> {
+function toTextSourceOfIssue(id: number): Pick<WrittenText, 'about' | 'noteId'> {
   return { about: { type: issueKind.type, id }, noteId: null };
 }
 
-function eventTarget({ id, projectId }: Pick<Issue, 'id' | 'projectId'>): ChangedNoteable {
+function toChangedIssue({ id, projectId }: Pick<Issue, 'id' | 'projectId'>): ChangedNoteable {
   return { type: issueKind.type, id, projectId };
 }
 
-function labelTarget(id: number, project: IssueProject): LabelledNoteable {
+function toLabelledIssue(id: number, project: IssueProject): LabelledNoteable {
   return { kind: issueKind, id, projectId: project.id };
 }

@@ -69,7 +69,7 @@ export function computeMergeRequestChange(
     Object.assign(columns, edited, countDescriptionTasks(update.description));
     notes.push(...renderDescriptionChangeNotes(mergeRequest.description, update.description));
   }
-  if (isRetargeted(mergeRequest, update)) {
+  if (changesTargetBranch(mergeRequest, update)) {
     columns.targetBranch = update.targetBranch;
     notes.push(systemNotes.targetBranch(mergeRequest.targetBranch, update.targetBranch));
   }
@@ -85,7 +85,7 @@ export function computeMergeRequestChange(
 }
 
 /** Checks for a new target branch. The one of a merged request is history, and stays. */
-function isRetargeted(
+function changesTargetBranch(
   { targetBranch, state }: MergeRequest,
   update: MergeRequestUpdate,
 ): update is MergeRequestUpdate & { readonly targetBranch: string } {

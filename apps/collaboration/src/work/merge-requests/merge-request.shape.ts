@@ -1,7 +1,7 @@
 import { nullable, object, text } from '@rookery/api-v4';
 import { projectAccessLevelSql } from '@rookery/directory';
 import { ACCESS_LEVELS } from '@rookery/kernel';
-import { json, jsonShape, jsonTextsSql } from '../../base/noteables/json.shape';
+import { json, beginJsonShape, jsonTextsSql } from '../../base/noteables/json.shape';
 import type { PersonalDetailSql, PersonalJsonSql } from '../../base/noteables/noteable-kinds';
 import { trimBaseUrl, personShape } from '../../base/noteables/person.shape';
 import { referencesShape, webPathSql } from '../../base/noteables/references.shape';
@@ -34,7 +34,7 @@ const userJsonSource = (sql: PersonalJsonSql, idSql: string) => ({
   ...personJsonSource(sql, `from directory_users u where u.id = ${idSql}`),
   by: idSql,
 });
-const peopleSql = (sql: PersonalJsonSql, list: AssignedPeopleList): string =>
+const assignedPeopleJsonSql = (sql: PersonalJsonSql, list: AssignedPeopleList): string =>
   jsonTextsSql(
     personShape,
     personJsonSource(sql, `from directory_users u, ${list.ofNoteable} and u.id = s.user_id`),
@@ -42,14 +42,14 @@ const peopleSql = (sql: PersonalJsonSql, list: AssignedPeopleList): string =>
   );
 
 /** FROM items for the assignees, which the JSON shows in two fields, the reviewers and the settings of the project. */
-const peopleAndRulesSql = (sql: PersonalJsonSql): string =>
-  `${peopleSql(sql, mergeRequestAssignees)} assigned cross join ${peopleSql(sql, mergeRequestReviewers)} reviewing
+const peopleAndMergeRulesSql = (sql: PersonalJsonSql): string =>
+  `${assignedPeopleJsonSql(sql, mergeRequestAssignees)} assigned cross join ${assignedPeopleJsonSql(sql, mergeRequestReviewers)} reviewing
     cross join ${MERGE_RULES_SQL}`;
 
 const MERGE_USER = 'coalesce(i.merged_by_id, i.auto_merge_user_id)';
 
 /** Fields of a merge request with `view=simple`. Source: reference repositories 8.7. */
-export const simpleMergeRequestShape = jsonShape<PersonalJsonSql>('SimpleMergeRequest').fields({
+export const simpleMergeRequestShape = beginJsonShape<PersonalJsonSql>('SimpleMergeRequest').fields({
   id: [json.int, () => 'i.id'],
   iid: [json.int, () => 'i.iid'],
   project_id: [json.int, () => 'i.project_id'],
@@ -68,7 +68,7 @@ export const simpleMergeRequestShape = jsonShape<PersonalJsonSql>('SimpleMergeRe
  * JSON of a merge request in lists and to-dos. The SQL uses the alias `i` (merge_requests).
  * Source: reference repositories 8.2.
  */
-export const mergeRequestShape = jsonShape<PersonalJsonSql>('MergeRequest', peopleAndRulesSql)
+export const mergeRequestShape = beginJsonShape<PersonalJsonSql>('MergeRequest', peopleAndMergeRulesSql)
   .fields({
     id: [json.int, () => 'i.id'],
     iid: [json.int, () => 'i.iid'],
@@ -166,12 +166,12 @@ export function mergeRequestTextBytesSql({ withLabelDetails }: Pick<PersonalJson
   return `coalesce(octet_length(i.description), 0) + coalesce(${milestone}, 0)${labels}`;
 }
 
-const diffRefsShape = jsonShape<unknown>('DiffRefs').fields({
+const diffRefsShape = beginJsonShape<unknown>('DiffRefs').fields({
   base_sha: [json.tokenOrNull, () => 'i.base_sha'],
   head_sha: [json.tokenOrNull, () => 'i.head_sha'],
   start_sha: [json.tokenOrNull, () => 'i.start_sha'],
 });
-const viewerShape = jsonShape<PersonalDetailSql>('MergeRequestViewer').fields({
+const viewerShape = beginJsonShape<PersonalDetailSql>('MergeRequestViewer').fields({
   can_merge: [
     json.bool,
     ({ viewer, person: { isAdmin } }) => mayMergeIntoTargetSql(projectLevelOfUserSql(viewer), isAdmin),

@@ -131,9 +131,9 @@ export class MergeRequestsService {
     await this.records.recordVersion(tx, made.id, version);
     const assignees = await this.people.assignUsers(tx, mergeRequestAssignees, made.id, [], o.assignees);
     const reviewers = await this.people.assignUsers(tx, mergeRequestReviewers, made.id, [], o.reviewers);
-    const relabelled = await setLabels(tx, labelTarget(made.id, project), newLabels, by);
+    const relabelled = await setLabels(tx, toLabelledMergeRequest(made.id, project), newLabels, by);
     const labels = this.noteLimit.countLabels(tx, viewer, relabelled);
-    await recordMilestoneEvent(tx, eventTarget(made), { from: null, to: milestoneId }, by);
+    await recordMilestoneEvent(tx, toChangedMergeRequest(made), { from: null, to: milestoneId }, by);
     emitMergeRequestCreated(tx, { ...by, seen: viewer.directory }, made, { assignees, reviewers, labels });
     await this.records.recordText(tx, viewer, { ...input, id: made.id }, made.createdAt);
     await o.finish?.(tx, made.iid);
@@ -192,8 +192,8 @@ export class MergeRequestsService {
     });
     const milestones = { from: mergeRequest.milestoneId, to: change.columns.milestoneId ?? null };
     if (change.columns.milestoneId !== undefined)
-      await recordMilestoneEvent(tx, eventTarget(mergeRequest), milestones, by);
-    if (change.state !== null) await recordStateEvent(tx, eventTarget(mergeRequest), change.state, by);
+      await recordMilestoneEvent(tx, toChangedMergeRequest(mergeRequest), milestones, by);
+    if (change.state !== null) await recordStateEvent(tx, toChangedMergeRequest(mergeRequest), change.state, by);
     if (version) await this.records.recordVersion(tx, mergeRequest.id, version);
     const mentionedBefore = change.textChanged ? await this.mentionedUserIds(tx, mergeRequest) : [];
     await this.storeMergeRequestChange(tx, viewer, mergeRequest, { change, related, at });
@@ -268,7 +268,7 @@ export class MergeRequestsService {
     };
     const assignees = await people(mergeRequestAssignees, o.allowed.assigneeIds);
     const reviewers = await people(mergeRequestReviewers, o.allowed.reviewerIds);
-    const relabelled = await setLabels(tx, labelTarget(id, project), o.newLabels, o.by);
+    const relabelled = await setLabels(tx, toLabelledMergeRequest(id, project), o.newLabels, o.by);
     return { assignees, reviewers, labels: this.noteLimit.countLabels(tx, viewer, relabelled) };
   }
 
@@ -329,10 +329,10 @@ function toReachableMilestoneId(choice: MilestoneChoice): number | null | undefi
   return choice && !choice.isReached ? null : choice?.id;
 }
 
-function eventTarget({ id, projectId }: Pick<MergeRequest, 'id' | 'projectId'>): ChangedNoteable {
+function toChangedMergeRequest({ id, projectId }: Pick<MergeRequest, 'id' | 'projectId'>): ChangedNoteable {
   return { type: mergeRequestKind.type, id, projectId };
 }
 
-function labelTarget(id: number, project: ProjectScope): LabelledNoteable {
+function toLabelledMergeRequest(id: number, project: ProjectScope): LabelledNoteable {
   return { kind: mergeRequestKind, id, projectId: project.id };
 }

@@ -99,11 +99,11 @@ async function findIdsByName(
   return {
     labels: await findLabelIds(tx, project, namesIn('label_added', 'label_removed')),
     milestones: await findMilestoneIds(tx, project, namesIn('milestone_added', 'milestone_removed')),
-    mentioning: await findMentioningIds(tx, project.id, namesIn('mentioned')),
+    mentioning: await findMentioningNoteableIds(tx, project.id, namesIn('mentioned')),
   };
 }
 
-async function findMentioningIds(
+async function findMentioningNoteableIds(
   tx: Tx,
   project: number,
   references: readonly string[],

@@ -46,7 +46,7 @@ export class ProjectImportsService {
     const failed = await this.work.run(async (tx) => {
       await delayProjectMoveEffects(tx, [id]);
       const [locked] = await tx.run(LOCK, { project: id });
-      const project = assertWritable(locked && (await this.directory.findProjects([id], tx)).get(id));
+      const project = requireWritableProject(locked && (await this.directory.findProjects([id], tx)).get(id));
       return prepared ? prepared.write(tx, project) : this.writeInTransaction(tx, project, request);
     });
     await prepared?.finish?.();
@@ -61,7 +61,7 @@ export class ProjectImportsService {
   }: ImportObjectsRequest): Promise<PreparedObjects | null> {
     const importer = this.importers.findImporter(kind);
     if (importer === null) return null;
-    const project = assertWritable((await this.directory.findProjects([id])).get(id));
+    const project = requireWritableProject((await this.directory.findProjects([id])).get(id));
     return importer.prepare(project, { importType: request.import_type, objects: request.objects });
   }
 
@@ -93,7 +93,7 @@ export class ProjectImportsService {
 }
 
 /** Errors: NotFound for a missing or archived project. */
-function assertWritable(project: ProjectFacts | undefined): ProjectFacts {
+function requireWritableProject(project: ProjectFacts | undefined): ProjectFacts {
   if (!project || project.archived) throw new NotFound('Project');
   return project;
 }

@@ -11,7 +11,7 @@ import { releaseMilestoneShape } from './release-milestone.shape';
 import type { ReleaseRow } from './release-row';
 
 const FORMATS = ['zip', 'tar.gz', 'tar.bz2', 'tar'] as const;
-const readsCode = (row: ReleaseRow): boolean => row.readsCode;
+const canReaderReadCode = (row: ReleaseRow): boolean => row.readsCode;
 const milestones: FieldType<string | null> = { schema: json.list(releaseMilestoneShape).type.schema, write: String };
 function withDescription<V>(type: FieldType<V>, description: string): FieldType<V> {
   return { ...type, schema: { ...type.schema, description } };
@@ -40,7 +40,7 @@ const pages = object<{ self: string }, Record<PageName, string>>({ self: text },
 /** Source: reference repositories 7.1. */
 export const releasePresenter = presenter<ReleaseRow>('Release').fields({
   name: [text, ({ release, ...row }) => (row.readsCode ? release.name : `Release-${release.id}`)],
-  tag_name: [text, ({ release }) => release.tag, { when: readsCode }],
+  tag_name: [text, ({ release }) => release.tag, { when: canReaderReadCode }],
   description: [nullable(text), ({ release }) => release.description],
   description_html: [text, (row) => row.descriptionHtml ?? '', { when: (row) => row.descriptionHtml !== null }],
   created_at: [instant, ({ release }) => release.createdAt],
@@ -49,7 +49,10 @@ export const releasePresenter = presenter<ReleaseRow>('Release').fields({
   commit: [
     nullable(nested(commitPresenter)),
     ({ commit, project }) => commit && { commit, projectPath: project.fullPath, hasTrailers: false },
-    { when: readsCode, about: 'Commit of the tag when the release was created; null for a tag of a blob or tree.' },
+    {
+      when: canReaderReadCode,
+      about: 'Commit of the tag when the release was created; null for a tag of a blob or tree.',
+    },
   ],
   upcoming_release: [bool, (row) => row.isUpcoming, { about: 'The time of the release is in the future.' }],
   milestones: [
@@ -65,10 +68,14 @@ export const releasePresenter = presenter<ReleaseRow>('Release').fields({
   tag_path: [
     text,
     ({ project, release }) => `/${project.fullPath}/-/tags/${encodeRefForUrlPath(release.tag)}`,
-    { when: readsCode, about: 'Path of the page of the tag.' },
+    { when: canReaderReadCode, about: 'Path of the page of the tag.' },
   ],
   assets: [assets, (row, _, { links }) => releaseAssets(row, links), { about: 'Archives of the code, and links.' }],
-  evidences: [alwaysEmptyList, () => [], { when: readsCode, about: 'Always empty: evidence is not collected.' }],
+  evidences: [
+    alwaysEmptyList,
+    () => [],
+    { when: canReaderReadCode, about: 'Always empty: evidence is not collected.' },
+  ],
   _links: [pages, (row, _, { links }) => releasePageUrls(row, links), { about: 'Pages of the release.' }],
 });
 

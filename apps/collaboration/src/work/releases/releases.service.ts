@@ -82,7 +82,7 @@ export class ReleasesService {
     release.sha = await this.tags.ensureTag(writer, input);
     const by = { actorId: viewer.userId, within: project.id };
     const made = await this.releases.create(release, by, async (row, tx) => {
-      await replaceMilestones(tx, row.id, await findReachableMilestones(tx, project, input));
+      await replaceMilestonesOfRelease(tx, row.id, await findReachableMilestones(tx, project, input));
       await tx.manager.insert(ReleaseLink, links.map((link) => ({ ...link, releaseId: row.id })) as never);
       emitReleaseCreated(tx, viewer, row);
     });
@@ -101,7 +101,7 @@ export class ReleasesService {
     const edit = async (row: Release, tx: Tx): Promise<void> => {
       const wanted = await findReachableMilestones(tx, project, change);
       row.change(fields, this.clock.now());
-      if (wanted !== undefined) await replaceMilestones(tx, row.id, wanted);
+      if (wanted !== undefined) await replaceMilestonesOfRelease(tx, row.id, wanted);
     };
     return this.releases.change(found.id, edit, { actorId: viewer.userId, within: project.id });
   }
@@ -174,7 +174,11 @@ function assertNoneMissing(noun: string, missing: readonly (string | number)[]):
   if (missing.length > 0) throw new Refused(`${noun} not found: ${missing.join(', ')}`, { verbatim: true });
 }
 
-async function replaceMilestones(tx: Tx, id: number, milestones: readonly number[] | undefined): Promise<void> {
+async function replaceMilestonesOfRelease(
+  tx: Tx,
+  id: number,
+  milestones: readonly number[] | undefined,
+): Promise<void> {
   if (milestones === undefined) return;
   await tx.run(clearMilestones, { id });
   await tx.run(addMilestones, { id, milestones });

@@ -37,11 +37,11 @@ export function applySnippetFileActions(
 ): readonly TargetFile[] {
   const files = new Map<string, TargetFile>(existing.map((file) => [file.path, { ...file, content: null }]));
   for (const action of actions) applyAction(files, action);
-  if (files.size === 0) throw fileProblem("can't be blank");
-  if (files.size > MOST_FILES) throw fileProblem(`are too many (maximum is ${MOST_FILES})`);
+  if (files.size === 0) throw createSnippetFilesError("can't be blank");
+  if (files.size > MOST_FILES) throw createSnippetFilesError(`are too many (maximum is ${MOST_FILES})`);
   const target = [...files.values()];
   const bytes = target.reduce((sum, file) => sum + file.bytes, 0);
-  if (bytes > MOST_BYTES) throw fileProblem(`are too big (maximum is ${MOST_BYTES} bytes)`);
+  if (bytes > MOST_BYTES) throw createSnippetFilesError(`are too big (maximum is ${MOST_BYTES} bytes)`);
   return target;
 }
 
@@ -53,21 +53,25 @@ export function encodeUrlPath(path: string): string {
 function applyAction(files: Map<string, TargetFile>, { action, ...o }: FileAction): void {
   switch (action) {
     case 'create':
-      return addFile(files, requireValue(o.file_path, 'file_path'), {
+      return addFile(files, requireFileActionValue(o.file_path, 'file_path'), {
         id: null,
-        ...measureContent(requireValue(o.content, 'content')),
+        ...toContentWithByteLength(requireFileActionValue(o.content, 'content')),
       });
     case 'update':
-      return updateFile(files, requireValue(o.file_path, 'file_path'), requireValue(o.content, 'content'));
+      return updateFile(
+        files,
+        requireFileActionValue(o.file_path, 'file_path'),
+        requireFileActionValue(o.content, 'content'),
+      );
     case 'delete':
-      removeFile(files, requireValue(o.file_path, 'file_path'));
+      removeFile(files, requireFileActionValue(o.file_path, 'file_path'));
       return;
     case 'move': {
-      const file = removeFile(files, requireValue(o.previous_path, 'previous_path'));
+      const file = removeFile(files, requireFileActionValue(o.previous_path, 'previous_path'));
       return addFile(
         files,
-        requireValue(o.file_path, 'file_path'),
-        o.content === undefined ? file : { ...file, ...measureContent(o.content) },
+        requireFileActionValue(o.file_path, 'file_path'),
+        o.content === undefined ? file : { ...file, ...toContentWithByteLength(o.content) },
       );
     }
   }
@@ -75,30 +79,30 @@ function applyAction(files: Map<string, TargetFile>, { action, ...o }: FileActio
 
 function updateFile(files: Map<string, TargetFile>, path: string, content: string): void {
   const file = files.get(path);
-  if (!file) throw fileProblem(`have no ${path}`);
+  if (!file) throw createSnippetFilesError(`have no ${path}`);
   // Setting an existing key of a Map keeps its position.
-  files.set(path, { ...file, ...measureContent(content) });
+  files.set(path, { ...file, ...toContentWithByteLength(content) });
 }
 
 function removeFile(files: Map<string, TargetFile>, path: string): TargetFile {
   const file = files.get(path);
-  if (!file) throw fileProblem(`have no ${path}`);
+  if (!file) throw createSnippetFilesError(`have no ${path}`);
   files.delete(path);
   return file;
 }
 
 function addFile(files: Map<string, TargetFile>, path: string, file: Omit<TargetFile, 'path'>): void {
-  if (!isValidPath(path)) throw fileProblem('have a path that is invalid');
-  if (files.has(path)) throw fileProblem(`have ${path} already`);
+  if (!isValidSnippetPath(path)) throw createSnippetFilesError('have a path that is invalid');
+  if (files.has(path)) throw createSnippetFilesError(`have ${path} already`);
   files.set(path, { ...file, path });
 }
 
-function measureContent(content: string): Pick<TargetFile, 'content' | 'bytes'> {
+function toContentWithByteLength(content: string): Pick<TargetFile, 'content' | 'bytes'> {
   return { content, bytes: Buffer.byteLength(content) };
 }
 
-function requireValue(value: string | undefined, name: string): string {
-  if (value === undefined) throw fileProblem(`have an action without ${name}`);
+function requireFileActionValue(value: string | undefined, name: string): string {
+  if (value === undefined) throw createSnippetFilesError(`have an action without ${name}`);
   return value;
 }
 
@@ -106,11 +110,11 @@ function requireValue(value: string | undefined, name: string): string {
  * Checks that a path cannot leave a folder, end a line of a header or a log, or be encoded twice in a URL (the gateway
  * refuses that).
  */
-function isValidPath(path: string): boolean {
+function isValidSnippetPath(path: string): boolean {
   if (path.length > LONGEST_PATH || /[\p{Cc}\p{Zl}\p{Zp}\\]|%[0-9a-f]{2}/iu.test(path)) return false;
   return path.split('/').every((part) => part.trim() !== '' && part !== '.' && part !== '..');
 }
 
-function fileProblem(text: string): Invalid {
+function createSnippetFilesError(text: string): Invalid {
   return new Invalid({ files: [text] });
 }

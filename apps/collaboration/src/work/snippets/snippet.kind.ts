@@ -22,7 +22,7 @@ export const snippetKind: NoteableKind = {
   hasEditorColumns: false,
   abilities: ['awards'],
   events: snippetEvents,
-  visibleSql: visibleSnippetSql,
+  visibleSql: isSnippetVisibleSql,
   assignees: null,
   listed: snippetShape,
   listedBytes: SNIPPET_BYTES,
@@ -35,7 +35,7 @@ export const snippetKind: NoteableKind = {
  * ones for signed-in users who are not external. External users are checked here because they do see a public project
  * while signed in. Source: reference work-tracking 9.2.
  */
-function visibleSnippetSql({ viewer, isMember }: ReaderSql): string {
+function isSnippetVisibleSql({ viewer, isMember }: ReaderSql): string {
   return `(i.visibility = 'public' or ${isMember} or (i.visibility = 'internal' and exists (
     select 1 from directory_users reader where reader.id = ${viewer} and not reader.external)))`;
 }

@@ -1,7 +1,7 @@
 import { nullable, text } from '@rookery/api-v4';
 import type { ImportType } from '@rookery/contracts';
 import { VISIBILITIES } from '@rookery/kernel';
-import { json, jsonShape, jsonTextsSql } from '../../base/noteables/json.shape';
+import { json, beginJsonShape, jsonTextsSql } from '../../base/noteables/json.shape';
 import { trimBaseUrl, personShape } from '../../base/noteables/person.shape';
 import { webPathSql } from '../../base/noteables/references.shape';
 import type { ReferenceFormat } from '../../base/noteables/references.shape';
@@ -25,14 +25,14 @@ export const FILE_ORDER = 'f.path collate "C"';
 const GIST_SOURCE: ImportType = 'remote';
 const IS_IMPORTED = `(i.project_id is null and exists (select 1 from imported_snippets o where o.author_id = i.author_id and o.snippet_id = i.id))`;
 
-const snippetPageSql = ({ fullPath }: SnippetSql): string =>
+const snippetWebPathSql = ({ fullPath }: SnippetSql): string =>
   `case when i.project_id is null then '-/snippets/' || i.id else ${webPathSql(SNIPPET_SHOWN_AS, fullPath)} end`;
 const prefixedSnippetUrl = (sql: SnippetSql, tailSql: string) => ({
   prefix: `${trimBaseUrl(sql)}/`,
-  sql: `${snippetPageSql(sql)}${tailSql}`,
+  sql: `${snippetWebPathSql(sql)}${tailSql}`,
 });
 
-const fileShape = jsonShape<SnippetSql>('SnippetFile').fields({
+const fileShape = beginJsonShape<SnippetSql>('SnippetFile').fields({
   path: [json.text, () => 'f.path'],
   raw_url: [json.prefixed, (sql) => prefixedSnippetUrl(sql, ` || '/raw/${SNIPPET_BRANCH}/' || f.url_path`)],
 });
@@ -41,7 +41,7 @@ const filesSql = (sql: SnippetSql): string =>
   `${jsonTextsSql(fileShape, { of: sql, from: 'from snippet_files f where f.snippet_id = i.id' }, FILE_ORDER)} files`;
 
 /** JSON of a snippet in all answers. The SQL uses the alias `i` (snippets). Source: reference work-tracking 9.2. */
-export const snippetShape = jsonShape<SnippetSql>('Snippet', filesSql).fields({
+export const snippetShape = beginJsonShape<SnippetSql>('Snippet', filesSql).fields({
   id: [json.int, () => 'i.id'],
   title: [json.text, () => 'i.title'],
   file_name: [

@@ -70,7 +70,7 @@ export class SnippetsEverywhereQueries {
           ['i.created_at', 'desc'],
           ['i.id', 'desc'],
         ]);
-      const united = (end: string): string => unitedSnippetsSql(list.conditionSql, end);
+      const united = (end: string): string => personalAndProjectSnippetsSql(list.conditionSql, end);
       const first = (count: number): string => united(`order by i.created_at desc, i.id desc limit ${count}`);
       list.fromSource({ from: united(''), first, isNarrowed: true });
       return list.jsonSql(page, { with: READ, rows: (...rows) => jsonArraySql(this.shape, ...rows) });
@@ -78,7 +78,7 @@ export class SnippetsEverywhereQueries {
   }
 }
 
-function unitedSnippetsSql(condition: string, orderAndLimit: string): string {
+function personalAndProjectSnippetsSql(condition: string, orderAndLimit: string): string {
   const personal = PERSONAL.map((part) => `(select i.* from ${part} where ${condition} ${orderAndLimit})`);
   // `offset 0` keeps PostgreSQL from repeating the lookups of the project for every snippet.
   const ofProject = `select i.* from ${OF_PROJECT} where ${VISIBLE} and ${condition} ${orderAndLimit || 'offset 0'}`;

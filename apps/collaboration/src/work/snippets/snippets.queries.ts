@@ -80,9 +80,9 @@ export class SnippetsQueries {
   /** Returns a page of snippets, newest first. */
   async list(viewer: Viewer, list: SnippetList, asked: SnippetFilters, page: PageRequest): Promise<JsonPage> {
     const place = typeof list === 'string' ? null : list;
-    if (place && !readsSnippets(viewer, place)) return { json: '[]', total: 0, hasNext: false };
+    if (place && !canReadSnippetsOfPlace(viewer, place)) return { json: '[]', total: 0, hasNext: false };
     const of = typeof list === 'string' ? list : 'project';
-    const statement = this.pageStatement(of, asked, page, readerValues(viewer, place));
+    const statement = this.pageStatement(of, asked, page, createSnippetReaderValues(viewer, place));
     const [row] = await this.database.run<JsonPageRow>(statement);
     return jsonPageOf(page, row!);
   }
@@ -117,7 +117,7 @@ export class SnippetsQueries {
 
   /** Returns a snippet as JSON text after a permitted write. Errors: NotFound if it is deleted already. */
   async answer(viewer: Viewer, { place, id }: SnippetKey): Promise<string> {
-    const values = [...readerValues(viewer, place), id];
+    const values = [...createSnippetReaderValues(viewer, place), id];
     const text = `select ${this.shape.sql} as json from snippets i where i.id = ${ID}`;
     const [row] = await this.database.run<{ json: string }>(
       this.kept.findOrCompose('snippets_written', values, () => ({ text, values })),
@@ -172,8 +172,8 @@ export class SnippetsQueries {
     furtherValue?: unknown,
     tx?: Tx,
   ): Promise<R> {
-    if (place && !readsSnippets(viewer, place)) throw new NotFound(snippetKind.resource);
-    const values = [...readerValues(viewer, place), id, furtherValue];
+    if (place && !canReadSnippetsOfPlace(viewer, place)) throw new NotFound(snippetKind.resource);
+    const values = [...createSnippetReaderValues(viewer, place), id, furtherValue];
     const of = place ? 'project' : 'personal';
     const text = `${select} where i.id = ${ID} and ${VISIBLE[of]}${tx ? ' for update of i' : ''}`;
     const statement = this.kept.findOrCompose(`snippets_${of}_${nameSuffix}`, values, () => ({ text, values }));
@@ -183,12 +183,12 @@ export class SnippetsQueries {
   }
 }
 
-function readsSnippets(viewer: Viewer, place: ParentFacts): boolean {
+function canReadSnippetsOfPlace(viewer: Viewer, place: ParentFacts): boolean {
   return canReadFeature(snippetKind.feature, place, createNoteableReader(viewer, place));
 }
 
 /** Returns the first five parameters of every statement here. Administrators count as members of personal snippets. */
-function readerValues(viewer: Viewer, place: SnippetPlace): unknown[] {
+function createSnippetReaderValues(viewer: Viewer, place: SnippetPlace): unknown[] {
   const isMember = place ? createNoteableReader(viewer, place).isMember : viewer.isAdmin;
   return [place?.id ?? null, viewer.userId, isMember, viewer.isExternal, place?.fullPath ?? null];
 }

@@ -70,7 +70,7 @@ export class SnippetsService {
       const { snippet, at } = await this.lockChangeableSnippet(tx, viewer, named);
       const isChanged = snippet.change(input);
       const before = await tx.prepared<ExistingFile>(existingFiles, [snippet.id]);
-      const actions = files ?? actionsOnOnlyFile(before, { content, file_name });
+      const actions = files ?? createActionsForOnlyFile(before, { content, file_name });
       if (!isChanged && actions.length === 0) return;
       if (actions.length > 0) await storeSnippetFiles(tx, snippet.id, before, applySnippetFileActions(before, actions));
       const { title, description, visibility } = snippet;
@@ -119,7 +119,7 @@ function toCreateActions({
   return [{ action: 'create', file_path: file_name, ...(content === undefined ? {} : { content }) }];
 }
 
-function actionsOnOnlyFile(
+function createActionsForOnlyFile(
   before: readonly ExistingFile[],
   { content, file_name }: OnlyFileFields,
 ): readonly FileAction[] {

@@ -77,7 +77,7 @@ export async function treePage(
   );
   return {
     title: `${path || ref} · ${projectPath}`,
-    content: html`${renderCodeHead(projectPath, ref, path)}${renderFileList(projectPath, ref, path, data)}${pagesNav(request, headers)}`,
+    content: html`${renderCodePageHeading(projectPath, ref, path)}${renderFileList(projectPath, ref, path, data)}${pagesNav(request, headers)}`,
   };
 }
 
@@ -108,7 +108,7 @@ export async function blobPage(
   const isText = text !== null && !text.includes('\0');
   return {
     title: `${path} · ${projectPath}`,
-    content: html`${renderCodeHead(projectPath, ref, path)}
+    content: html`${renderCodePageHeading(projectPath, ref, path)}
       <p class="facts">${size} bytes · <a href="${raw}">in the API</a></p>
       ${isText ? (isMarkdown(path) ? html`<div class="text">${renderMarkdown(text)}</div>` : html`<pre tabindex="0"><code>${text}</code></pre>`) : html`<p>This file is not shown here: it is binary or too large.</p>`}`,
   };
@@ -128,7 +128,7 @@ export async function commitsPage(
   );
   return {
     title: `Commits of ${ref} · ${projectPath}`,
-    content: html`${renderCodeHead(projectPath, ref, path)}
+    content: html`${renderCodePageHeading(projectPath, ref, path)}
       <ul class="list">
         ${data.map(
           (commit) =>
@@ -162,7 +162,7 @@ export async function commitPage(request: WebSitePageRequest, projectPath: strin
   };
 }
 
-function renderCodeHead(place: string, ref: string, path: string): Html {
+function renderCodePageHeading(place: string, ref: string, path: string): Html {
   return html`<p class="crumbs">
       <a href="${sitePath(place)}">${place}</a> · <a href="${sitePath(place, '-', 'tree', ref)}">${ref}</a>
     </p>

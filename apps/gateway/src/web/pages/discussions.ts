@@ -67,7 +67,7 @@ export async function showDiscussions(request: WebSitePageRequest, noteablePath:
 }
 
 /** Texts of a discussion that are too large for a page do not hide the diff. Errors: all others. */
-function nullIfTooLarge(error: unknown): null {
+function nullIfApiAnswerTooLarge(error: unknown): null {
   if (error instanceof ApiRefused && TOO_LARGE.has(error.status)) return null;
   throw error;
 }
@@ -90,7 +90,7 @@ export async function renderDiffThreads(
   const query = { per_page: MAX_IN_DIFF };
   const found = await request.api
     .answer<readonly Discussion[]>(`${mergeRequestPath}/discussions`, query)
-    .catch(nullIfTooLarge);
+    .catch(nullIfApiAnswerTooLarge);
   if (found === null) return { of: () => html``, isWhole: false };
   const { data, headers } = found;
   const threads = data.filter(({ notes: [first] }) => first?.position);
@@ -112,7 +112,7 @@ function renderDiscussion(request: WebSitePageRequest, texts: NoteHtmlById, disc
       ${userLink(first.author)} ${texts.get(first.id)} ${renderTime(first.created_at)}
     </p>`;
   const isThread = !discussion.individual_note;
-  return html`${renderNote(request, texts, first, false)}${replies.map((note) => renderNote(request, texts, note, true))}${isThread ? threadForms(request, discussion, first) : ''}`;
+  return html`${renderNote(request, texts, first, false)}${replies.map((note) => renderNote(request, texts, note, true))}${isThread ? renderReplyOrResolveForm(request, discussion, first) : ''}`;
 }
 
 function renderNote(request: WebSitePageRequest, texts: NoteHtmlById, note: Note, isReply: boolean): Html {
@@ -126,11 +126,11 @@ function renderNote(request: WebSitePageRequest, texts: NoteHtmlById, note: Note
   return html`<article class="note${isReply ? ' reply' : ''}" id="note_${note.id}">
     <header>${userLink(note.author)}${place} · ${renderTime(note.created_at)}${state}</header>
     <div class="text">${texts.get(note.id)}</div>
-    ${suggestions.map((one) => suggestionForm(request, one))}
+    ${suggestions.map((one) => renderApplySuggestionForm(request, one))}
   </article>`;
 }
 
-function suggestionForm(request: WebSitePageRequest, { id, applied, appliable }: Suggestion): Html {
+function renderApplySuggestionForm(request: WebSitePageRequest, { id, applied, appliable }: Suggestion): Html {
   if (applied) return html`<p class="soft">The suggestion is applied.</p>`;
   if (!request.username || !appliable) return html``;
   return html`<form method="post" action="${request.path}">
@@ -143,7 +143,7 @@ function suggestionForm(request: WebSitePageRequest, { id, applied, appliable }:
   </form>`;
 }
 
-function threadForms(request: WebSitePageRequest, { id }: Discussion, first: Note): Html {
+function renderReplyOrResolveForm(request: WebSitePageRequest, { id }: Discussion, first: Note): Html {
   if (!request.username) return html``;
   const next = first.resolved ? 'unresolve' : 'resolve';
   return html`<details>

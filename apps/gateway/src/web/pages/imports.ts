@@ -39,7 +39,7 @@ export async function importProgressPage(request: WebSitePageRequest, place: str
     content: html`<p class="crumbs"><a href="${sitePath(place)}">${place}</a></p>
       <h1>Import</h1>
       <p role="status"><span class="state">${status}</span> ${type ? html`from ${type.replaceAll('_', ' ')}` : ''}</p>
-      ${problem ? html`<p class="problem">${problem}</p>` : ''} ${renderCounts(found)} ${renderFailures(failed)}`,
+      ${problem ? html`<p class="problem">${problem}</p>` : ''} ${renderCounts(found)} ${renderImportFailures(failed)}`,
   };
 }
 
@@ -68,7 +68,7 @@ function renderCounts({ stats }: ProjectImport): Html {
   </table>`;
 }
 
-function renderFailures(failed: readonly FailedRelation[]): Html {
+function renderImportFailures(failed: readonly FailedRelation[]): Html {
   if (failed.length === 0) return html``;
   return html`<h2>Not imported</h2>
     <ul class="list">

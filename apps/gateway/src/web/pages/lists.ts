@@ -42,7 +42,7 @@ export async function issuesOrMergeRequestsPage(
     title: `${noun} · ${place}`,
     content: html`<p class="crumbs"><a href="${sitePath(place)}">${place}</a></p>
       <h1>${noun}</h1>
-      ${renderStateLinks(request, STATES, state)}
+      ${renderStateFilterLinks(request, STATES, state)}
       <ul class="list">
         ${data.map((item) => html`<li><a href="${sitePath(place, '-', segment, String(item.iid))}">${item.title}</a> <span class="state ${item.state}">${item.state}</span><br /><span class="soft">${sign}${item.iid} by ${userLink(item.author)}, ${renderTime(item.created_at)}</span></li>`)}
       </ul>
@@ -67,7 +67,7 @@ export async function todosPage(request: WebSitePageRequest): Promise<WebSitePag
   return {
     title: 'To-do items',
     content: html`<h1>To-do items</h1>
-      ${renderStateLinks(request, ['pending', 'done'], state)}${state === 'pending' && data.length > 0 ? all : ''}
+      ${renderStateFilterLinks(request, ['pending', 'done'], state)}${state === 'pending' && data.length > 0 ? all : ''}
       <ul class="list">
         ${data.map((todo) => renderTodo(request, todo))}
       </ul>
@@ -81,7 +81,7 @@ function renderTodo(request: WebSitePageRequest, todo: Todo): Html {
     ${renderFormTokenField(request)}<input type="hidden" name="todo_id" value="${todo.id}" /><button>Done</button>
   </form>`;
   return html`<li>
-    <a href="${localPath(todo.target_url)}">${todo.target?.title ?? todo.body}</a>
+    <a href="${pathAndHashOf(todo.target_url)}">${todo.target?.title ?? todo.body}</a>
     ${todo.state === 'pending' ? done : ''}<br /><span class="soft"
       >${todo.action_name.replaceAll('_', ' ')} · ${userLink(todo.author)} · ${where} ·
       ${renderTime(todo.created_at)}</span
@@ -90,13 +90,13 @@ function renderTodo(request: WebSitePageRequest, todo: Todo): Html {
 }
 
 /** Links of the API have its external address; the site may be open under another one. */
-function localPath(url: string): string {
+function pathAndHashOf(url: string): string {
   if (!URL.canParse(url)) return '/';
   const { pathname, hash } = new URL(url);
   return `${pathname}${hash}`;
 }
 
-function renderStateLinks({ path }: WebSitePageRequest, states: readonly string[], current: string): Html {
+function renderStateFilterLinks({ path }: WebSitePageRequest, states: readonly string[], current: string): Html {
   return html`<nav class="pages" aria-label="State">
     ${states.map((state) => (state === current ? html`<strong aria-current="page">${state}</strong>` : html`<a href="${path}?state=${state}">${state}</a>`))}
   </nav>`;

@@ -51,7 +51,7 @@ export async function noteablePage(
   const { segment, parent, noun, sign } = kind;
   const api = `/${parent}/${encodeURIComponent(place)}/${segment}/${encodeURIComponent(number)}`;
   if (request.form) {
-    await submitAction(request, api, request.form);
+    await submitNoteableAction(request, api, request.form);
     throw new Redirect(request.path);
   }
   const shown = await request.api.get<NoteableAnswer>(api);
@@ -69,13 +69,15 @@ export async function noteablePage(
         ${state ? html`<span class="state ${state}">${state}</span> ` : ''}${shown.confidential ? 'confidential · ' : ''}by
         ${userLink(author)}, ${renderTime(created_at)}
       </p>
-      ${renderFacts(shown)} ${kind === MERGE_REQUESTS ? html`<p><a href="${request.path}/diffs">Changes</a></p>` : ''}
+      ${renderNoteableFacts(shown)}
+      ${kind === MERGE_REQUESTS ? html`<p><a href="${request.path}/diffs">Changes</a></p>` : ''}
       <div class="text">${renderMarkdown(description)}</div>
-      ${content ? html`<pre><code>${content}</code></pre>` : ''} ${stateForm(request, state)} ${discussions}`,
+      ${content ? html`<pre><code>${content}</code></pre>` : ''} ${renderCloseOrReopenForm(request, state)}
+      ${discussions}`,
   };
 }
 
-function renderFacts(shown: NoteableAnswer): Html {
+function renderNoteableFacts(shown: NoteableAnswer): Html {
   const { labels = [], milestone, assignees = [], due_date: due, source_branch: source, target_branch: target } = shown;
   const facts: (readonly [string, Html])[] = [];
   if (source) facts.push(['Branches', html`<code>${source}</code> into <code>${target}</code>`]);
@@ -96,7 +98,7 @@ function renderFacts(shown: NoteableAnswer): Html {
   </dl>`;
 }
 
-function stateForm(request: WebSitePageRequest, state: string | undefined): Html {
+function renderCloseOrReopenForm(request: WebSitePageRequest, state: string | undefined): Html {
   if (!request.username || (state !== 'opened' && state !== 'closed')) return html``;
   const [act, words] = state === 'opened' ? ['close', 'Close'] : ['reopen', 'Reopen'];
   return html`<form method="post" action="${request.path}">
@@ -104,7 +106,11 @@ function stateForm(request: WebSitePageRequest, state: string | undefined): Html
   </form>`;
 }
 
-async function submitAction(request: WebSitePageRequest, noteablePath: string, form: URLSearchParams): Promise<void> {
+async function submitNoteableAction(
+  request: WebSitePageRequest,
+  noteablePath: string,
+  form: URLSearchParams,
+): Promise<void> {
   const wanted = form.get('act');
   if (wanted === 'close' || wanted === 'reopen') await request.api.write('PUT', noteablePath, { state_event: wanted });
   else await actOnDiscussion(request, noteablePath, form);

@@ -46,10 +46,10 @@ export async function notificationSettingsPage(
         ${renderFormTokenField(request)}
         <fieldset>
           <legend>Send me e-mails about</legend>
-          ${levels.map(([level, words]) => renderChoice('radio', { name: 'level', value: level, words, on: isChosenLevel(setting, level, place) }))}
+          ${levels.map(([level, words]) => renderRadioOrCheckbox('radio', { name: 'level', value: level, words, on: isChosenLevel(setting, level, place) }))}
         </fieldset>
-        ${setting.events ? renderEventSwitches(setting.events) : ''}
-        ${place === null ? renderEmailField(setting.notification_email ?? '') : ''}
+        ${setting.events ? renderNotificationEventCheckboxes(setting.events) : ''}
+        ${place === null ? renderNotificationEmailField(setting.notification_email ?? '') : ''}
         <button class="main">Save</button>
       </form>`,
   };
@@ -60,14 +60,14 @@ function isChosenLevel({ level }: NotificationSetting, option: string, place: No
   return (place === null && level === 'global' ? 'participating' : level) === option;
 }
 
-function renderEventSwitches(events: Readonly<Record<string, boolean>>): Html {
+function renderNotificationEventCheckboxes(events: Readonly<Record<string, boolean>>): Html {
   return html`<fieldset>
     <legend>Events</legend>
-    ${Object.entries(events).map(([name, on]) => renderChoice('checkbox', { name: 'event', value: name, words: name.replaceAll('_', ' '), on }))}
+    ${Object.entries(events).map(([name, on]) => renderRadioOrCheckbox('checkbox', { name: 'event', value: name, words: name.replaceAll('_', ' '), on }))}
   </fieldset>`;
 }
 
-function renderEmailField(email: string): Html {
+function renderNotificationEmailField(email: string): Html {
   return html`<p>
     <label>Address<input type="text" name="notification_email" value="${email}" autocomplete="email" /></label>
     <span class="soft">One of your confirmed addresses.</span>
@@ -81,7 +81,7 @@ interface FormChoice {
   readonly on: boolean;
 }
 
-function renderChoice(type: 'radio' | 'checkbox', { name, value, words, on }: FormChoice): Html {
+function renderRadioOrCheckbox(type: 'radio' | 'checkbox', { name, value, words, on }: FormChoice): Html {
   const input = on
     ? html`<input type="${type}" name="${name}" value="${value}" checked />`
     : html`<input type="${type}" name="${name}" value="${value}" />`;

@@ -9,17 +9,20 @@ interface ObjectPaths {
   readonly one: (name: string) => string;
 }
 
-const objectPathsOf = (listPath: string): ObjectPaths => ({ list: listPath, one: (name) => `${listPath}/${name}` });
+const createObjectApiPaths = (listPath: string): ObjectPaths => ({
+  list: listPath,
+  one: (name) => `${listPath}/${name}`,
+});
 /** Objects of projects that have a web address but no page of their own, by the first part of the address. */
 const OBJECTS: ReadonlyMap<string, ObjectPaths> = new Map([
-  ['pipelines', objectPathsOf('pipelines')],
-  ['jobs', objectPathsOf('jobs')],
-  ['releases', objectPathsOf('releases')],
-  ['tags', objectPathsOf('repository/tags')],
-  ['branches', objectPathsOf('repository/branches')],
+  ['pipelines', createObjectApiPaths('pipelines')],
+  ['jobs', createObjectApiPaths('jobs')],
+  ['releases', createObjectApiPaths('releases')],
+  ['tags', createObjectApiPaths('repository/tags')],
+  ['branches', createObjectApiPaths('repository/branches')],
   ['milestones', { list: 'milestones', one: (iid) => `milestones?iids[]=${iid}` }],
-  ['labels', objectPathsOf('labels')],
-  ['feature_flags', objectPathsOf('feature_flags')],
+  ['labels', createObjectApiPaths('labels')],
+  ['feature_flags', createObjectApiPaths('feature_flags')],
 ]);
 
 /**
@@ -52,7 +55,7 @@ export async function projectObjectPage(
       ${objects.map(
         (object) =>
           html`<dl class="facts-list">
-              ${plainFields(object).map(
+              ${listScalarFields(object).map(
                 ([name, value]) =>
                   html`<dt>${name.replaceAll('_', ' ')}</dt>
                     <dd>${value}</dd>`,
@@ -63,7 +66,7 @@ export async function projectObjectPage(
   };
 }
 
-function plainFields(object: Readonly<Record<string, unknown>>): [string, string][] {
+function listScalarFields(object: Readonly<Record<string, unknown>>): [string, string][] {
   return Object.entries(object).flatMap(([name, value]) =>
     ['string', 'number', 'boolean'].includes(typeof value) && value !== ''
       ? [[name, String(value)] as [string, string]]

@@ -46,7 +46,7 @@ export class ChangeLogHistoriesService {
   /** Compares the log with its database. `isBoot` starts a life in any case. */
   async compareHistory(isBoot: boolean): Promise<void> {
     const head = await this.work.run(async (tx) => {
-      const kept = await lockHead(tx);
+      const kept = await lockDirectoryHead(tx);
       const isOther = kept.history !== kept.now;
       const next = isOther && kept.history !== '' ? await this.rewriteLog(tx, kept.version) : null;
       if (isOther && !next) await tx.query(ADOPT);
@@ -62,7 +62,7 @@ export class ChangeLogHistoriesService {
    */
   async startAfter(reader: LogHead): Promise<void> {
     const head = await this.work.run(async (tx) => {
-      const kept = await lockHead(tx);
+      const kept = await lockDirectoryHead(tx);
       if (kept.epoch !== reader.epoch) return null;
       const next = await this.rewriteLog(tx, Math.max(kept.version, reader.version));
       await tx.query(BEGIN_LIFE);
@@ -73,7 +73,7 @@ export class ChangeLogHistoriesService {
 
   /** Starts another history at the request of an operator. */
   async startHistory(): Promise<LogHead> {
-    const head = await this.work.run(async (tx) => this.rewriteLog(tx, (await lockHead(tx)).version));
+    const head = await this.work.run(async (tx) => this.rewriteLog(tx, (await lockDirectoryHead(tx)).version));
     this.recordNewHistory(head, 'an operator requested it');
     return head;
   }
@@ -81,7 +81,7 @@ export class ChangeLogHistoriesService {
   /** Raises sequences above the ids that a copy of another history has seen, so that none is issued again. */
   async recordSeenIds(service: string, seen: Readonly<Record<string, number>>): Promise<void> {
     const outcome = await this.work.run(async (tx) => {
-      await lockHead(tx);
+      await lockDirectoryHead(tx);
       const raised = await tx.query<{ kind: string; id: number }>(RAISE_SEQUENCES, [JSON.stringify(seen)]);
       const [marked] = await tx.query<{ is_last: boolean }>(MARK_REPORTED, [service]);
       return { raised, isLast: marked?.is_last === true };
@@ -115,7 +115,7 @@ export class ChangeLogHistoriesService {
   }
 }
 
-async function lockHead(tx: Tx): Promise<LockedHead> {
+async function lockDirectoryHead(tx: Tx): Promise<LockedHead> {
   const [kept] = await tx.query<LockedHead>(LOCKED_HEAD);
   if (!kept) throw new Error('directory_head has no row');
   return kept;

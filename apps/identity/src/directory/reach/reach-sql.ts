@@ -15,17 +15,17 @@ export function directlyReachedNamespacesSql(user: string, level: string): strin
   return `select m.source_id as id from members m
       where m.user_id = ${user} and m.source_type = 'namespace' and m.access_level >= ${level} and ${isMembershipOrShareUnexpiredSql('m')}
     union select o.id from namespaces o where o.owner_id = ${user}
-    union ${sourcesOfInvitedGroupsSql('namespace', user, level)}`;
+    union ${sourcesThatInvitedUsersGroupsSql('namespace', user, level)}`;
 }
 
 /** SQL: projects in which the user has at least `level`, by the project's own members and invited groups. */
 export function directlyReachedProjectsSql(user: string, level: string): string {
   return `select m.source_id as id from members m
       where m.user_id = ${user} and m.source_type = 'project' and m.access_level >= ${level} and ${isMembershipOrShareUnexpiredSql('m')}
-    union ${sourcesOfInvitedGroupsSql('project', user, level)}`;
+    union ${sourcesThatInvitedUsersGroupsSql('project', user, level)}`;
 }
 
-function sourcesOfInvitedGroupsSql(source: 'namespace' | 'project', user: string, level: string): string {
+function sourcesThatInvitedUsersGroupsSql(source: 'namespace' | 'project', user: string, level: string): string {
   return `select s.source_id from shares s
       where s.source_type = '${source}' and s.access_level >= ${level} and ${isMembershipOrShareUnexpiredSql('s')} and s.group_id in (
         ${namespacesAtOrBelowSql(`select m.source_id from members m

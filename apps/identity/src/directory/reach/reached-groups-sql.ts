@@ -19,15 +19,15 @@ const FEW = 200;
  */
 export function reachedGroupsSql(reach: UserLevelSql): string {
   // `offset 0` prevents a hashed EXISTS, which would collect all groups of the trees.
-  return `with ${defineTreesSql(reach)},
+  return `with ${defineReachedTreesCteSql(reach)},
       ${TOPS},
       inside as not materialized (
         select a.namespace_id as id from tops join namespace_ancestors a on a.ancestor_id = tops.id),
       few as materialized (select count(*) < ${FEW} as yes from (
-        select 1 from members mine where ${isHeldByUserSql('mine', reach)} limit ${FEW}) some_of_them)
+        select 1 from members mine where ${isGroupMembershipOfUserSql('mine', reach)} limit ${FEW}) some_of_them)
     select id from inside
     union all select mine.source_id from members mine
-      where ${isHeldByUserSql('mine', reach)} and not case when (select yes from few)
+      where ${isGroupMembershipOfUserSql('mine', reach)} and not case when (select yes from few)
         then exists (select 1 from namespace_ancestors a
           where a.namespace_id = mine.source_id and a.ancestor_id in (select id from tops) offset 0)
         else mine.source_id in (select id from inside) end`;
@@ -44,8 +44,8 @@ export function allReachedNamespacesSql(reach: UserLevelSql): string {
  * Memberships come first and in order: nearly always they are the whole result, which is then already sorted.
  */
 export function reachedGroupIdArraySql(reach: UserLevelSql): string {
-  return `(array(select mine.source_id from members mine where ${isHeldByUserSql('mine', reach)} order by mine.source_id)
-    || array(with ${defineTreesSql(reach)}, ${TOPS} select below.id from tops, lateral (
+  return `(array(select mine.source_id from members mine where ${isGroupMembershipOfUserSql('mine', reach)} order by mine.source_id)
+    || array(with ${defineReachedTreesCteSql(reach)}, ${TOPS} select below.id from tops, lateral (
       select a.namespace_id as id from namespace_ancestors a where a.ancestor_id = tops.id order by a.namespace_id) below))`;
 }
 
@@ -71,8 +71,8 @@ export interface GroupOrderAndLimit {
 export function firstReachedGroupsSql(reach: UserLevelSql, first: GroupOrderAndLimit): string {
   const below = KEPT[first.by].below;
   const shown = first.by === 'id' ? '' : `, ${below}`;
-  return `with ${defineTreesSql(reach)}
-    (${firstMembershipsSql(isHeldByUserSql('mine', reach), first)})
+  return `with ${defineReachedTreesCteSql(reach)}
+    (${firstMembershipsSql(isGroupMembershipOfUserSql('mine', reach), first)})
     union (select one.* from trees, lateral (
       select a.namespace_id as id${shown} from namespace_ancestors a where a.ancestor_id = trees.id
       order by ${below} ${first.sort}, a.namespace_id limit ${first.count}) one)`;
@@ -80,8 +80,8 @@ export function firstReachedGroupsSql(reach: UserLevelSql, first: GroupOrderAndL
 
 /** SQL: a statement of the distinct ids of top-level groups in which a user has at least a level. */
 export function reachedTopLevelGroupsSql(reach: UserLevelSql): string {
-  const held = isHeldByUserSql('mine', reach);
-  return `with ${defineLeadsSql(reach)}, opened as (${groupsThatInvitedLeadsSql(reach)})
+  const held = isGroupMembershipOfUserSql('mine', reach);
+  return `with ${defineFurtherReachingMembershipsCteSql(reach)}, opened as (${groupsThatInvitedReachedGroupsSql(reach)})
     select mine.source_id as id from members mine where ${held} and mine.source_at_top
     union all select top.id from namespaces top
       where top.parent_id is null and top.id in (select id from opened)
@@ -94,8 +94,8 @@ export function reachedTopLevelGroupsSql(reach: UserLevelSql): string {
  */
 export function firstReachedTopLevelGroupsSql(reach: UserLevelSql, first: GroupOrderAndLimit): string {
   const shown = first.by === 'id' ? '' : `, top.${first.by}`;
-  return `with ${defineLeadsSql(reach)}, opened as (${groupsThatInvitedLeadsSql(reach)})
-    (${firstMembershipsSql(`${isHeldByUserSql('mine', reach)} and mine.source_at_top`, first)})
+  return `with ${defineFurtherReachingMembershipsCteSql(reach)}, opened as (${groupsThatInvitedReachedGroupsSql(reach)})
+    (${firstMembershipsSql(`${isGroupMembershipOfUserSql('mine', reach)} and mine.source_at_top`, first)})
     union (select top.id${shown} from namespaces top where top.parent_id is null and top.id in (select id from opened))`;
 }
 
@@ -106,9 +106,9 @@ function firstMembershipsSql(condition: string, { count, by, sort }: GroupOrderA
 }
 
 /** Defines `trees`: groups below which all groups are reached, by memberships that also count below, and by invitations of groups. */
-function defineTreesSql(reach: UserLevelSql): string {
-  return `${defineLeadsSql(reach)},
-      trees as materialized (select id from leads union ${groupsThatInvitedLeadsSql(reach)})`;
+function defineReachedTreesCteSql(reach: UserLevelSql): string {
+  return `${defineFurtherReachingMembershipsCteSql(reach)},
+      trees as materialized (select id from leads union ${groupsThatInvitedReachedGroupsSql(reach)})`;
 }
 
 /** `tops`: those of the trees that are not inside another one. */
@@ -116,19 +116,19 @@ const TOPS = `tops as materialized (select t.id from trees t where not exists (s
         where a.namespace_id = t.id and a.ancestor_id <> t.id and a.ancestor_id in (select id from trees)))`;
 
 /** `leads`: memberships that give access to more than their own group. */
-function defineLeadsSql(reach: UserLevelSql): string {
+function defineFurtherReachingMembershipsCteSql(reach: UserLevelSql): string {
   return `leads as materialized (
-        select mine.source_id as id from members mine where ${isHeldByUserSql('mine', reach)} and mine.leads_further)`;
+        select mine.source_id as id from members mine where ${isGroupMembershipOfUserSql('mine', reach)} and mine.leads_further)`;
 }
 
 /** Groups to which a group at or below one of `leads` is invited. */
-function groupsThatInvitedLeadsSql(reach: UserLevelSql): string {
+function groupsThatInvitedReachedGroupsSql(reach: UserLevelSql): string {
   return `select s.source_id as id from shares s
           where s.source_type = 'namespace' and s.access_level >= ${reach.level} and ${isMembershipOrShareUnexpiredSql('s')}
             and s.group_id in (select a.namespace_id from leads join namespace_ancestors a on a.ancestor_id = leads.id)`;
 }
 
-function isHeldByUserSql(alias: string, { user, level }: UserLevelSql): string {
+function isGroupMembershipOfUserSql(alias: string, { user, level }: UserLevelSql): string {
   return `${alias}.user_id = ${user} and ${alias}.source_type = 'namespace' and ${alias}.access_level >= ${level}
         and ${isMembershipOrShareUnexpiredSql(alias)}`;
 }

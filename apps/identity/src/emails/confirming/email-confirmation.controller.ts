@@ -30,7 +30,7 @@ export class EmailConfirmationController {
   async open({ params, isWriteForbidden }: Call<ConfirmEmail>): Promise<WebPage | string> {
     const token = params.confirmation_token;
     if (isWriteForbidden)
-      return renderPageOrRefusal(async () =>
+      return renderConfirmationOrRefusalPage(async () =>
         renderEmailConfirmationPage(await this.confirmations.findAddress(token), token),
       );
     await this.confirmations.confirmAddress(token);
@@ -51,7 +51,7 @@ export class EmailConfirmationController {
       await this.confirmations.confirmAddress(params.confirmation_token);
       return CONFIRMED;
     };
-    return isWriteForbidden ? renderPageOrRefusal(confirm) : confirm();
+    return isWriteForbidden ? renderConfirmationOrRefusalPage(confirm) : confirm();
   }
 
   @Endpoint('GET', '//users/confirmation/done', {
@@ -67,7 +67,7 @@ export class EmailConfirmationController {
 }
 
 /** Renders a refusal as a page. */
-async function renderPageOrRefusal(renderPage: () => Promise<WebPage>): Promise<WebPage> {
+async function renderConfirmationOrRefusalPage(renderPage: () => Promise<WebPage>): Promise<WebPage> {
   try {
     return await renderPage();
   } catch (error) {

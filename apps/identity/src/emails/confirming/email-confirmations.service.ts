@@ -82,7 +82,7 @@ export class EmailConfirmationsService {
        where c.actor_id = coalesce(${RESPONSIBLE_USER}, $1) and c.since > now() - interval '1 hour' and c.count + $3 > $2`,
       [actorId, most, times],
     );
-    if (used || times > most) throw tooManyRequestsRefusal(most, used?.left ?? HOUR_SECONDS);
+    if (used || times > most) throw tooManyEmailConfirmationsRefusal(most, used?.left ?? HOUR_SECONDS);
   }
 
   /**
@@ -147,11 +147,11 @@ export class EmailConfirmationsService {
        returning count, ${SECONDS_LEFT} as left`,
       [actorId, times],
     );
-    return row!.count > most ? tooManyRequestsRefusal(most, row!.left) : null;
+    return row!.count > most ? tooManyEmailConfirmationsRefusal(most, row!.left) : null;
   }
 }
 
-function tooManyRequestsRefusal(most: number, secondsLeft: number): TooManyRequests {
+function tooManyEmailConfirmationsRefusal(most: number, secondsLeft: number): TooManyRequests {
   const setting = 'EMAIL_CONFIRMATIONS_PER_HOUR_COUNT';
   return new TooManyRequests(Math.max(1, secondsLeft), { name: 'email_confirmations', most, each: 'hour', setting });
 }

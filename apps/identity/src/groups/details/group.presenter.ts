@@ -21,7 +21,7 @@ import { project } from '../../projects/project.presenter';
 import { GROUP_FIELDS } from '../../namespaces/settings/group-settings';
 import type { GroupDetailRow, GroupRow } from './groups.queries';
 
-const isAdministrator = (_: GroupRow, __: undefined, { viewer }: PresentContext): boolean => viewer.isAdmin;
+const isViewerAdministrator = (_: GroupRow, __: undefined, { viewer }: PresentContext): boolean => viewer.isAdmin;
 
 const levels = list(object({ access_level: int }));
 const branchProtection = object(
@@ -67,7 +67,7 @@ export const group = presenter<GroupRow>('Group').fields({
   ldap_access: [nullable(int), () => null],
   ...pickFields(plain, 'file_template_project_id'),
   marked_for_deletion_on: [nullable(day), (one) => one.marked_for_deletion_on],
-  repository_storage: [text, () => 'default', { when: isAdministrator }],
+  repository_storage: [text, () => 'default', { when: isViewerAdministrator }],
   ...pickFields(plain, 'wiki_access_level', 'assistant_features_enabled', 'lock_assistant_features_enabled'),
   ...pickFields(plain, 'assistant_availability', 'experiment_features_enabled', 'membership_lock'),
   // Plain fields without a fixed position.

@@ -51,7 +51,7 @@ export class GroupListsQueries {
     params: GroupFilters,
     request: PageRequest,
   ): Promise<Page<ListedGroupRow>> {
-    const list = groupsQuery(viewer, params)
+    const list = unfilteredGroupsQuery(viewer, params)
       .where(`n.kind = 'group'`)
       .where((bind) => `n.parent_id = ${bind(above.id, 'above')}`);
     narrowToGroupsBelow(list, viewer, above, params);
@@ -65,7 +65,7 @@ export class GroupListsQueries {
     params: GroupFilters,
     request: PageRequest,
   ): Promise<Page<ListedGroupRow>> {
-    const list = groupsQuery(viewer, params).fromSource({
+    const list = unfilteredGroupsQuery(viewer, params).fromSource({
       from: 'namespace_ancestors tree join namespaces n on n.id = tree.namespace_id',
     });
     const id = list.bind(above.id, 'above');
@@ -78,7 +78,7 @@ export class GroupListsQueries {
   }
 }
 
-function groupsQuery(viewer: Viewer, params: GroupFilters): ListQuery<ListedGroupRow> {
+function unfilteredGroupsQuery(viewer: Viewer, params: GroupFilters): ListQuery<ListedGroupRow> {
   return new ListQuery<ListedGroupRow>({
     name: 'groups',
     from: 'namespaces n',
@@ -88,7 +88,7 @@ function groupsQuery(viewer: Viewer, params: GroupFilters): ListQuery<ListedGrou
 
 /** The list of all groups, read from the caller's groups if only these are wanted, else from the index of names. */
 function allGroupsQuery(viewer: Viewer, params: GroupFilters): ListQuery<ListedGroupRow> {
-  const list = groupsQuery(viewer, params);
+  const list = unfilteredGroupsQuery(viewer, params);
   const level = requiredGroupListLevel(viewer, params);
   if (level === 'all') {
     narrowToVisibleGroups(list.where(`n.kind = 'group'`), viewer);

@@ -27,7 +27,7 @@ export function bindUserLevel(list: ListQuery<unknown>, viewer: Viewer, level: n
 /** Restricts groups `n` to those that the caller can see. */
 export function narrowToVisibleGroups(list: ListQuery<unknown>, viewer: Viewer): void {
   if (viewer.isAdmin) return;
-  const open = isOpenToViewerSql(viewer);
+  const open = isGroupOpenToViewerSql(viewer);
   if (viewer.userId === null) list.where(open);
   else list.where(`(${open} or n.id in (${reachedGroupsSql(bindUserLevel(list, viewer, 10))}))`);
 }
@@ -45,13 +45,13 @@ export function narrowToVisibleSubgroups(
   const wanted = requiredGroupListLevel(viewer, params);
   if (wanted === 'all' && viewer.isAdmin) return;
   if (viewer.userId === null) {
-    list.where(isOpenToViewerSql(viewer));
+    list.where(isGroupOpenToViewerSql(viewer));
     return;
   }
   const least = wanted === 'all' ? 10 : wanted;
   if (above.level >= least) return;
   const held = hasGroupLevelSql(list, viewer, least);
-  list.where(wanted === 'all' ? `(${isOpenToViewerSql(viewer)} or ${held})` : held);
+  list.where(wanted === 'all' ? `(${isGroupOpenToViewerSql(viewer)} or ${held})` : held);
 }
 
 /** Boolean SQL: does the caller have at least this level in the group `n`? */
@@ -60,6 +60,6 @@ export function hasGroupLevelSql(list: ListQuery<unknown>, viewer: Viewer, minLe
   return `${groupAccessLevelSql({ user, namespace: 'n', tables: OWN_TABLES })} >= ${list.bind(minLevel, 'level')}`;
 }
 
-function isOpenToViewerSql(viewer: Viewer): string {
+function isGroupOpenToViewerSql(viewer: Viewer): string {
   return viewer.userId === null || viewer.isExternal ? `n.visibility = 'public'` : `n.visibility <> 'private'`;
 }

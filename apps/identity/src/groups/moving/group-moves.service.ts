@@ -45,7 +45,7 @@ export class GroupMovesService {
     } catch (error) {
       const taken = toTakenGroupFieldProblems(error);
       throw taken
-        ? transferRefusal(
+        ? groupTransferRefusal(
             formatGroupMoveProblem(taken['name'] ? 'Name has already been taken' : 'Path has already been taken'),
           )
         : error;
@@ -67,9 +67,9 @@ export class GroupMovesService {
     const isTaken = await this.moved.isTaken(tx, parent?.id ?? null, group);
     const height = await this.trees.measureHeight(tx, groupId);
     const refusal = refusalOfMove({ group, parent, mayCreateThere, isTaken, height });
-    if (refusal !== null) throw transferRefusal(refusal);
+    if (refusal !== null) throw groupTransferRefusal(refusal);
 
-    if (!(await this.trees.moveTree(tx, group, placeBelow(group, parent)))) throw transferRefusal(OCCUPIED);
+    if (!(await this.trees.moveTree(tx, group, placeBelow(group, parent)))) throw groupTransferRefusal(OCCUPIED);
     await this.trees.setPlan(tx, groupId, parent?.plan ?? this.instance.setting('default_plan'));
     if (parent) {
       await this.moved.lowerVisibility(tx, tree, parent.visibility);
@@ -113,6 +113,6 @@ export class GroupMovesService {
   }
 }
 
-function transferRefusal(reason: string): Refused {
+function groupTransferRefusal(reason: string): Refused {
   return new Refused(`Transfer failed: ${reason}`, { verbatim: true });
 }

@@ -20,12 +20,12 @@ interface GroupWithAncestors {
  */
 export function projectsOfGroup(group: GroupWithAncestors, isInside: boolean, range: GroupProjectsRange): ProjectSet {
   return {
-    parts: (bind) => buildProjectParts(bind, group, isInside, range),
+    parts: (bind) => groupProjectSelectsSql(bind, group, isInside, range),
     seen: (general) => (general === 'true' ? general : `(p.is_known or ${general})`),
   };
 }
 
-function buildProjectParts(
+function groupProjectSelectsSql(
   bind: Bind,
   group: GroupWithAncestors,
   isInside: boolean,
@@ -44,22 +44,22 @@ function buildProjectParts(
   if (!range.with_shared) return listed;
   // Excludes projects that the other parts already contain.
   const elsewhere = [own, above].flatMap((home) => (home ? [`not q.namespace_id ${home}`] : [])).join(' and ');
-  return [...listed, selectProjectsSql(false, `q.id = ${anyProjectSharedWithSql(id)} and ${elsewhere}`)];
+  return [...listed, selectProjectsSql(false, `q.id = ${anyProjectIdSharedWithGroupSql(id)} and ${elsewhere}`)];
 }
 
-const selectProjectsSql = (isKnown: boolean, condition: string): string =>
-  `select q.*, ${isKnown} as is_known from projects q where ${condition}`;
+const selectProjectsSql = (isKnownVisible: boolean, condition: string): string =>
+  `select q.*, ${isKnownVisible} as is_known from projects q where ${condition}`;
 
 /** SQL: projects that are shared with the group itself; expired shares do not count. */
 export function projectsSharedWith(groupId: number): ProjectSet {
-  return { where: (bind) => `p.id = ${anyProjectSharedWithSql(`${bind(groupId, 'group')}::bigint`)}` };
+  return { where: (bind) => `p.id = ${anyProjectIdSharedWithGroupSql(`${bind(groupId, 'group')}::bigint`)}` };
 }
 
 /**
  * SQL: ids of shared projects, as an array, so that the few projects are read by id instead of by a scan of all
  * projects.
  */
-function anyProjectSharedWithSql(groupId: string): string {
+function anyProjectIdSharedWithGroupSql(groupId: string): string {
   return `any(array(select given.source_id from shares given where given.source_type = 'project' and given.group_id = ${groupId}
     and ${isMembershipOrShareUnexpiredSql('given')}))`;
 }

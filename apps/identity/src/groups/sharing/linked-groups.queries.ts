@@ -28,7 +28,7 @@ export class LinkedGroupsQueries {
     params: LinkedGroupFilters,
     request: PageRequest,
   ): Promise<Page<ListedGroupRow>> {
-    const list = groupsQuery(viewer, params).where(
+    const list = unfilteredLinkedGroupsQuery(viewer, params).where(
       (bind) => `n.id in (select s.source_id from shares s
         where s.group_id = ${bind(group.id)} and s.source_type = 'namespace' and ${isMembershipOrShareUnexpiredSql('s')})`,
     );
@@ -42,8 +42,8 @@ export class LinkedGroupsQueries {
     params: LinkedGroupFilters & { readonly relation?: readonly Relation[] },
     request: PageRequest,
   ): Promise<Page<ListedGroupRow>> {
-    const sources = selectRelatedGroupIds(group, params.relation);
-    const list = groupsQuery(viewer, params).where(
+    const sources = selectOwnAndAncestorGroupIds(group, params.relation);
+    const list = unfilteredLinkedGroupsQuery(viewer, params).where(
       (bind) => `n.id in (select s.group_id from shares s
         where s.source_type = 'namespace' and s.source_id = any(${bind(sources)}::bigint[]) and ${isMembershipOrShareUnexpiredSql('s')})`,
     );
@@ -68,7 +68,7 @@ export class LinkedGroupsQueries {
   }
 }
 
-function groupsQuery(viewer: Viewer, params: LinkedGroupFilters): ListQuery<ListedGroupRow> {
+function unfilteredLinkedGroupsQuery(viewer: Viewer, params: LinkedGroupFilters): ListQuery<ListedGroupRow> {
   return new ListQuery<ListedGroupRow>({
     name: 'linked-groups',
     from: 'namespaces n',
@@ -76,7 +76,7 @@ function groupsQuery(viewer: Viewer, params: LinkedGroupFilters): ListQuery<List
   });
 }
 
-function selectRelatedGroupIds(
+function selectOwnAndAncestorGroupIds(
   { id, traversalIds }: ParentGroup,
   relation: readonly Relation[] = [],
 ): readonly number[] {

@@ -25,7 +25,8 @@ const IS_OPEN = {
     from projects where id = $1 for share`,
 } as const;
 
-const parentColumn = (source: MemberSource): string => (source.type === 'project' ? 'project_id' : 'namespace_id');
+const accessRequestSourceColumn = (source: MemberSource): string =>
+  source.type === 'project' ? 'project_id' : 'namespace_id';
 
 /** Access requests to groups and projects. Source: reference identity-and-import 2.8. */
 @Injectable()
@@ -52,7 +53,7 @@ export class AccessRequestsService {
       if (!row) throw new NotFound(source.kind === 'group' ? 'Group' : 'Project');
       if (!row.is_open || viewer.isBot || (await this.rules.isLocked(tx, source))) throw new Forbidden();
       const made = await tx.query(
-        `insert into access_requests (user_id, ${parentColumn(source)}) values ($1, $2) on conflict do nothing returning id`,
+        `insert into access_requests (user_id, ${accessRequestSourceColumn(source)}) values ($1, $2) on conflict do nothing returning id`,
         [viewer.userId, source.id],
       );
       if (made.length === 0) throw alreadyMemberRefusal();
@@ -77,7 +78,7 @@ export class AccessRequestsService {
   remove(viewer: SignedInViewer, source: MemberSource, userId: number): Promise<void> {
     return this.work.run(async (tx) => {
       const [gone] = await tx.query<{ id: number; at: Date }>(
-        `delete from access_requests where ${parentColumn(source)} = $1 and user_id = $2 returning id, now() as at`,
+        `delete from access_requests where ${accessRequestSourceColumn(source)} = $1 and user_id = $2 returning id, now() as at`,
         [source.id, userId],
       );
       if (!gone) throw new NotFound();
@@ -101,7 +102,7 @@ function requestsQuery(source: MemberSource): ListQuery<AccessRequestRow> {
     from: 'access_requests r',
     columns: SHOWN,
     joins: 'join users u on u.id = r.user_id',
-  }).where((bind) => `r.${parentColumn(source)} = ${bind(source.id)}`);
+  }).where((bind) => `r.${accessRequestSourceColumn(source)} = ${bind(source.id)}`);
 }
 
 const alreadyMemberRefusal = (): Invalid => new Invalid({ user_id: ['already exists in source'] });

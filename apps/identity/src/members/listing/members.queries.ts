@@ -126,7 +126,7 @@ function effectiveMembersQuery(viewer: Viewer, source: MemberSource, params: Mem
   const narrowed = [isMembershipOrShareUnexpiredSql('m'), ...list.listConditions(memberFilters(viewer), params)].join(
     ' and ',
   );
-  const invitedShown = canSeeInvitedGroupSql(list.bind, viewer, source);
+  const invitedShown = canSeeInvitedGroupMembersSql(list.bind, viewer, source);
   const held = (count: number) => `(
     with source as (
       select 'namespace' as type, id, 50 as cap, false as invited from unnest(${namespaces}) id
@@ -149,7 +149,7 @@ function effectiveMembersQuery(viewer: Viewer, source: MemberSource, params: Mem
  * Boolean SQL: may the viewer see the members of an invited group `g`? Members of the source may; other viewers if they
  * can see the group. Source: reference identity-and-import 2.8.
  */
-function canSeeInvitedGroupSql(bind: Bind, viewer: Viewer, source: MemberSource): string {
+function canSeeInvitedGroupMembersSql(bind: Bind, viewer: Viewer, source: MemberSource): string {
   if (viewer.isAdmin || source.level > 0) return 'true';
   if (viewer.userId === null) return `g.visibility = 'public'`;
   const open = viewer.isExternal ? `g.visibility = 'public'` : `g.visibility <> 'private'`;

@@ -42,7 +42,7 @@ const GROUP_NAME_MESSAGE =
 export const TAKEN = 'has already been taken';
 export const TOO_DEEP = 'has too deep level of nesting';
 
-function sizeProblems(text: string, min: number): string[] {
+function nameOrPathLengthProblems(text: string, min: number): string[] {
   if (text === '') return ["can't be blank"];
   return text.length < min ? [`is too short (minimum is ${min} characters)`] : lengthProblems(text, MAX_LENGTH);
 }
@@ -61,13 +61,13 @@ export function subgroupPathProblems(path: string, parentFullPath: string): stri
 }
 
 function groupPathSyntaxProblems(path: string): string[] {
-  const length = sizeProblems(path, 2);
+  const length = nameOrPathLengthProblems(path, 2);
   if (path === '') return length;
   return NAMESPACE_PATH.test(path) && !NAMESPACE_PATH_END.test(path) ? length : [...length, NAMESPACE_PATH_MESSAGE];
 }
 
 export function projectPathProblems(path: string, namespaceFullPath: string): string[] {
-  const length = sizeProblems(path, 1);
+  const length = nameOrPathLengthProblems(path, 1);
   if (path === '') return length;
   const shape = isValidProjectPath(path) ? [] : [PROJECT_PATH_MESSAGE];
   return [...length, ...shape, ...reservedPathProblems(path, namespaceFullPath)];
@@ -87,12 +87,12 @@ function reservedPathProblems(path: string, parentFullPath: string): string[] {
 }
 
 export function projectNameProblems(name: string): string[] {
-  const length = sizeProblems(name, 1);
+  const length = nameOrPathLengthProblems(name, 1);
   return name === '' || PROJECT_NAME.test(name) ? length : [...length, PROJECT_NAME_MESSAGE];
 }
 
 export function groupNameProblems(name: string): string[] {
-  const length = sizeProblems(name, 1);
+  const length = nameOrPathLengthProblems(name, 1);
   return name === '' || GROUP_NAME.test(name) ? length : [...length, GROUP_NAME_MESSAGE];
 }
 

@@ -6,7 +6,7 @@ import { AvatarUploadField } from '../../avatars/avatars.dto';
 import { PROJECT_FIELDS } from '../project-settings';
 import type { NewProject, ProjectChange } from './project-input';
 
-class ProjectBasics {
+class ProjectBasicFields {
   @Text({ optional: true }) name?: string;
   @Text({ optional: true }) path?: string;
   @Text({ optional: true, nullable: true }) description?: string | null;
@@ -25,7 +25,7 @@ class ProjectBasics {
 }
 
 /** Parameters that creation and update share. */
-class ProjectFields extends withPlainFields(ProjectBasics, PROJECT_FIELDS, { when: 'always' }) {}
+class ProjectFields extends withPlainFields(ProjectBasicFields, PROJECT_FIELDS, { when: 'always' }) {}
 
 @AtLeastOneOf('name', 'path')
 export class CreateProject extends ProjectFields implements ExactInput<NewProject, CreateProject> {

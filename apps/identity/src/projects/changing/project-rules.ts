@@ -49,7 +49,7 @@ export function projectTextLengthProblems(sent: ProjectColumnsInput): Record<str
 }
 
 /** Returns the problems of sources, none of which is supported. Source: reference identity-and-import 10.2. */
-function problemsOfSources({ import_url, template_name }: ProjectSources): Record<string, string[]> {
+function unsupportedProjectSourceProblems({ import_url, template_name }: ProjectSources): Record<string, string[]> {
   return keepFieldsWithProblems({
     import_url: import_url ? ['git import source is disabled'] : [],
     template_name: template_name ? [`'${template_name}' is unknown or invalid`] : [],
@@ -96,7 +96,7 @@ export function splitProjectChange<Sent extends ProjectChange>(
     problems: {
       ...projectTextLengthProblems({ description, default_branch }),
       ...plainFieldLengthProblems(PROJECT_FIELDS, plain),
-      ...problemsOfSources({ import_url, template_name }),
+      ...unsupportedProjectSourceProblems({ import_url, template_name }),
     },
   };
 }

@@ -25,7 +25,9 @@ export class ProjectImportsController {
   @InternalRoute('POST', INTERNAL_PATHS.importTarget, INTERNAL_CALLERS.importTarget)
   async target({ body }: InternalRequest): Promise<ImportTargetAnswer> {
     const type = body['import_type'] === undefined ? null : parseChoice<ImportType>(body, 'import_type', IMPORT_TYPES);
-    return { outcome: await this.imports.checkTarget(parseId(body, 'user_id'), parseText(body, 'namespace'), type) };
+    return {
+      outcome: await this.imports.checkTarget(parseIntegerField(body, 'user_id'), parseText(body, 'namespace'), type),
+    };
   }
 
   @InternalRoute('POST', INTERNAL_PATHS.importProject, INTERNAL_CALLERS.importProject)
@@ -43,7 +45,7 @@ export class ProjectImportsController {
 
 function parseRequest(body: RequestBody): ImportProjectRequest {
   return {
-    user_id: parseId(body, 'user_id'),
+    user_id: parseIntegerField(body, 'user_id'),
     namespace: parseText(body, 'namespace'),
     import_key: parseImportKey(body),
     import_type: parseChoice<ImportType>(body, 'import_type', IMPORT_TYPES),
@@ -55,7 +57,7 @@ function parseRequest(body: RequestBody): ImportProjectRequest {
   };
 }
 
-function parseId(body: RequestBody, name: string): number {
+function parseIntegerField(body: RequestBody, name: string): number {
   if (!Number.isSafeInteger(body[name])) throw new InvalidParameters([`${name} is invalid`]);
   return body[name] as number;
 }

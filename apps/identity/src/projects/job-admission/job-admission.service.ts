@@ -30,9 +30,9 @@ export class JobTokenScopeService {
     return this.changeAdmission(projectId, (admission) => {
       const list = admission[kind];
       if (list.includes(id) || (kind === 'projects' && id === projectId))
-        throw refused(`Target ${TARGETS[kind]} is already in the job token scope`);
+        throw jobAdmissionRefusal(`Target ${TARGETS[kind]} is already in the job token scope`);
       if (list.length >= LONGEST_LIST)
-        throw refused(`The job token scope has ${LONGEST_LIST} ${kind}, which is the limit`);
+        throw jobAdmissionRefusal(`The job token scope has ${LONGEST_LIST} ${kind}, which is the limit`);
       return { ...admission, [kind]: [...list, id] };
     });
   }
@@ -41,9 +41,9 @@ export class JobTokenScopeService {
   remove(projectId: number, kind: AdmissionListKind, id: number): Promise<void> {
     return this.changeAdmission(projectId, (admission) => {
       if (kind === 'projects' && id === projectId)
-        throw refused('Source project cannot be removed from the job token scope');
+        throw jobAdmissionRefusal('Source project cannot be removed from the job token scope');
       const list = admission[kind];
-      if (!list.includes(id)) throw refused(`Target ${TARGETS[kind]} is not in the job token scope`);
+      if (!list.includes(id)) throw jobAdmissionRefusal(`Target ${TARGETS[kind]} is not in the job token scope`);
       return { ...admission, [kind]: list.filter((one) => one !== id) };
     });
   }
@@ -68,6 +68,6 @@ export class JobTokenScopeService {
   }
 }
 
-function refused(reason: string): Refused {
+function jobAdmissionRefusal(reason: string): Refused {
   return new Refused(reason);
 }

@@ -30,8 +30,9 @@ const FILTERS: Filters<ProjectFilters> = {
   with_merge_requests_enabled: filter.when(`p.merge_requests_access_level <> 'disabled'`),
   marked_for_deletion_on: filter.equals('p.marked_for_deletion_on'),
   // All named topics must match; an unknown one matches no project.
-  topic: (names, bind) => [...new Set(names)].map((name) => hasTopicSql(topicIdByNameSql(bind(name)))).join(' and '),
-  topic_id: (id, bind) => id !== 0 && hasTopicSql(`${bind(id)}::bigint`),
+  topic: (names, bind) =>
+    [...new Set(names)].map((name) => projectHasTopicSql(topicIdByNameSql(bind(name)))).join(' and '),
+  topic_id: (id, bind) => id !== 0 && projectHasTopicSql(`${bind(id)}::bigint`),
   // Languages and security reports are not available yet, so no project matches. Source: reference identity-and-import
   // 10.2.
   with_programming_language: (language) => language !== '' && 'false',
@@ -53,7 +54,7 @@ export function narrowProjects(list: ListQuery<unknown>, viewer: Viewer, user: s
   if (viewer.isAdmin) list.narrow(FILTERS_OF_ADMINISTRATORS, params);
 }
 
-function hasTopicSql(topicIdSql: string): string {
+function projectHasTopicSql(topicIdSql: string): string {
   return `p.id in (select has.project_id from project_topics has where has.topic_id = ${topicIdSql})`;
 }
 
@@ -61,10 +62,10 @@ function topicIdByNameSql(nameSql: string): string {
   return `(select t.id from topics t where lower(t.name) = lower(${nameSql}) and t.organization_id = 1)`;
 }
 
-function projectSearchCondition(search: string, bind: Bind, isWide: boolean): string | false {
+function projectSearchCondition(search: string, bind: Bind, searchesFullPath: boolean): string | false {
   if (search === '') return false;
   const own = searchCondition({ short: ['p.name', 'p.path'], long: ['p.description'] }, [search], bind);
-  if (!isWide) return own;
+  if (!searchesFullPath) return own;
   const fullPath = searchCondition({ short: [], long: [`n.full_path || '/' || p.path`] }, [search], bind);
   return `(${own} or exists (select 1 from namespaces n where n.id = p.namespace_id and ${fullPath}))`;
 }

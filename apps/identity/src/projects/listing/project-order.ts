@@ -28,11 +28,11 @@ export function toProjectSorting(bind: Bind, viewer: Viewer, params: ProjectFilt
     const near: readonly OrderTerm[] = search
       ? [[similarityOrderSql(bind(search, 'search'), ['p.path', 'p.name']), 'asc']]
       : [];
-    return createPlainSorting([...near, ['p.name', 'asc']], ['id', 'name', 'path']);
+    return createJoinlessProjectSorting([...near, ['p.name', 'asc']], ['id', 'name', 'path']);
   }
   if (order_by === 'id' || order_by === 'created_at' || isSizeOrder(order_by))
-    return createPlainSorting([['p.id', sort]], ['id']);
-  return createPlainSorting([[`p.${order_by}`, sort]], ['id', order_by]);
+    return createJoinlessProjectSorting([['p.id', sort]], ['id']);
+  return createJoinlessProjectSorting([[`p.${order_by}`, sort]], ['id', order_by]);
 }
 
 /** Names the order of a list that has no effect for the viewer: other callers than administrators get the default one. */
@@ -40,7 +40,7 @@ export function ignoredProjectOrderParameters({ order_by }: ProjectFilters, view
   return isSizeOrder(order_by) && !viewer.isAdmin ? ['order_by'] : [];
 }
 
-const createPlainSorting = (order: readonly OrderTerm[], columns: readonly string[]): ProjectSorting => ({
+const createJoinlessProjectSorting = (order: readonly OrderTerm[], columns: readonly string[]): ProjectSorting => ({
   order,
   unique: 'p.id',
   join: '',

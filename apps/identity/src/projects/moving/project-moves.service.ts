@@ -16,7 +16,7 @@ const NO_RIGHT = "You don't have permission to transfer projects into that names
 const TAKEN = 'Project with same name or path in target namespace already exists';
 const FAILED = 'Failed to transfer project';
 
-const moveRefusal = (...texts: readonly string[]): Invalid => new Invalid({ new_namespace: texts });
+const projectMoveRefusal = (...texts: readonly string[]): Invalid => new Invalid({ new_namespace: texts });
 
 /** Moves of projects to other namespaces. Source: reference identity-and-import 2.1, 10.2. */
 @Injectable()
@@ -61,16 +61,16 @@ export class ProjectMovesService {
     { project }: LocatedProject,
     target: ProjectHome,
   ): Promise<void> {
-    if (target.id === project.namespace_id) throw moveRefusal(SAME);
-    if (!mayPutProjectsIn(viewer, target)) throw moveRefusal(NO_RIGHT);
+    if (target.id === project.namespace_id) throw projectMoveRefusal(SAME);
+    if (!mayPutProjectsIn(viewer, target)) throw projectMoveRefusal(NO_RIGHT);
     const { name, path } = project;
     if (Object.keys(await this.projects.takenFieldProblems(tx, target.id, { name, path })).length > 0)
-      throw moveRefusal(TAKEN);
+      throw projectMoveRefusal(TAKEN);
     const problems = [
       ...projectPathProblems(path, target.full_path).map((text) => `Path ${text}`),
       ...Object.values(await this.projects.projectLimitProblems(tx, target)).flat(),
     ];
-    if (problems.length > 0) throw moveRefusal(...problems);
+    if (problems.length > 0) throw projectMoveRefusal(...problems);
   }
 
   /** Tries to move the project. Returns the reasons of a refusal; null when it was moved. */

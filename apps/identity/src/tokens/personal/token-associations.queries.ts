@@ -13,11 +13,11 @@ const LEVEL = '$2::int';
 /** Base URL of links. */
 const BASE = '$3::text';
 
-const userLevelSql = (namespace: string): string =>
+const userLevelInNamespaceSql = (namespace: string): string =>
   `nullif(${groupAccessLevelSql({ user: USER, namespace, tables: OWN_TABLES })}, 0)`;
 
 const GROUP = `json_build_object('id', n.id, 'web_url', ${BASE} || 'groups/' || n.full_path, 'name', n.name,
-  'parent_id', n.parent_id, 'organization_id', 1, 'access_levels', ${userLevelSql('n')}, 'visibility', n.visibility)`;
+  'parent_id', n.parent_id, 'organization_id', 1, 'access_levels', ${userLevelInNamespaceSql('n')}, 'visibility', n.visibility)`;
 const NAMESPACE = `json_build_object('id', n.id, 'name', n.name, 'path', n.path, 'kind', n.kind, 'full_path', n.full_path,
   'parent_id', n.parent_id,
   'avatar_url', case when n.avatar_url like '/%' then ${BASE} || substr(n.avatar_url, 2) else n.avatar_url end,
@@ -28,7 +28,7 @@ const PROJECT = `json_build_object('id', p.id, 'description', p.description, 'na
   'access_levels', json_build_object(
     'project_access_level', (select m.access_level from members m where m.source_type = 'project' and m.source_id = p.id
       and m.user_id = ${USER} and (m.expires_on is null or m.expires_on > (statement_timestamp() at time zone 'UTC')::date)),
-    'group_access_level', case when n.kind = 'group' then ${userLevelSql('n')} end),
+    'group_access_level', case when n.kind = 'group' then ${userLevelInNamespaceSql('n')} end),
   'visibility', p.visibility, 'web_url', ${BASE} || n.full_path || '/' || p.path, 'namespace', ${NAMESPACE})`;
 
 const IS_GROUP = `n.id = any(array(${reachedGroupsSql({ user: USER, level: LEVEL })}))`;

@@ -12,7 +12,7 @@ import { JobTokenResolution } from './job-resolution';
 import { TokenResolution } from './token-resolution';
 
 /** Returns 0, which no row has as its id, for invalid values. */
-const idOrZero = (value: unknown): number => (Number.isSafeInteger(value) ? (value as number) : 0);
+const safeIntegerOrZero = (value: unknown): number => (Number.isSafeInteger(value) ? (value as number) : 0);
 const textOrNull = (value: unknown): string | null => (typeof value === 'string' ? value : null);
 
 /** Internal routes for the gateway and services, protected by their keys and not reachable from outside. */
@@ -38,11 +38,15 @@ export class TokenResolutionController {
     if (claims.job_id !== undefined)
       return this.jobs.confirmJob({
         ...claims,
-        job_id: idOrZero(claims.job_id),
+        job_id: safeIntegerOrZero(claims.job_id),
         token_id: 0,
-        user_id: idOrZero(user_id),
+        user_id: safeIntegerOrZero(user_id),
       });
-    return this.resolution.confirm({ ...claims, token_id: idOrZero(token_id), user_id: idOrZero(user_id) });
+    return this.resolution.confirm({
+      ...claims,
+      token_id: safeIntegerOrZero(token_id),
+      user_id: safeIntegerOrZero(user_id),
+    });
   }
 
   @InternalRoute('POST', INTERNAL_PATHS.resolveSudo, INTERNAL_CALLERS.resolveSudo)

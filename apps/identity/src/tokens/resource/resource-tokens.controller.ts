@@ -24,7 +24,7 @@ const ROTATION = 'requirements 2 §7; reference identity-and-import 4.8, 4.9';
 type ProjectOrGroupScope = ProjectScope | GroupScope;
 type TokenCall<P> = Call<P, ProjectOrGroupScope, SignedInViewer>;
 
-const abilityToManageTokens = <P extends object>() =>
+const abilityToManageResourceTokens = <P extends object>() =>
   ability<P, ProjectOrGroupScope>(
     'resource_token.manage',
     (call) => mayManageTokens(call.viewer, toResource(call.within)),
@@ -58,7 +58,7 @@ function createResourceTokensController(kind: 'group' | 'project') {
       about: `Lists the access tokens of a ${kind}.`,
       source: SOURCE,
       within,
-      may: abilityToManageTokens<ListResourceTokens>(),
+      may: abilityToManageResourceTokens<ListResourceTokens>(),
       params: ListResourceTokens,
       refusals: refusedAs401,
       answers: page(resourceToken),
@@ -99,7 +99,7 @@ function createResourceTokensController(kind: 'group' | 'project') {
       about: `Returns an access token of a ${kind}.`,
       source: SOURCE,
       within,
-      may: abilityToManageTokens<IdentifyResourceToken>(),
+      may: abilityToManageResourceTokens<IdentifyResourceToken>(),
       params: IdentifyResourceToken,
       fails: [404],
       refusals: refusedAs401,
@@ -129,7 +129,7 @@ function createResourceTokensController(kind: 'group' | 'project') {
       about: `Rotates an access token of a ${kind}. Rotating a revoked token revokes its whole family.`,
       source: ROTATION,
       within,
-      may: abilityToManageTokens<RotateResourceToken>(),
+      may: abilityToManageResourceTokens<RotateResourceToken>(),
       params: RotateResourceToken,
       fails: [400, 401, 404],
       refusals: refusedAs401,
@@ -143,7 +143,7 @@ function createResourceTokensController(kind: 'group' | 'project') {
       about: `Revokes an access token of a ${kind}.`,
       source: 'requirements 2 §7; reference identity-and-import 4.9',
       within,
-      may: abilityToManageTokens<IdentifyResourceToken>(),
+      may: abilityToManageResourceTokens<IdentifyResourceToken>(),
       params: IdentifyResourceToken,
       fails: [404],
       refusals: { forbiddenAs: () => new Refused(`User does not have permission to delete ${kind} access token`) },

@@ -38,9 +38,9 @@ export const insertPrimaryAddressSql = (address: string, confirmedAt: string): s
      insert into emails (user_id, email, is_primary, confirmed_at) select id, ${address}, true, ${confirmedAt} from person)`;
 
 /** SQL: an assignment for an update of `users u` that keeps a chosen address only while it is one of the user's. */
-const keepIfOwnAddressSql = (column: string): string =>
+const keepIfOwnEmailAddressSql = (column: string): string =>
   `${column} = (select o.email from emails o where o.user_id = u.id and lower(o.email) = lower(u.${column}))`;
-const KEEP_CHOSEN = ['public_email', 'commit_email', 'notification_email'].map(keepIfOwnAddressSql).join(', ');
+const KEEP_CHOSEN = ['public_email', 'commit_email', 'notification_email'].map(keepIfOwnEmailAddressSql).join(', ');
 
 /**
  * E-mail addresses of users, and the columns of `users` that repeat them. No other class writes them, so that the

@@ -22,17 +22,17 @@ export interface StateDecision {
 export const DORMANT_DAYS = 90;
 
 const verbatimRefusal = (text: string): Forbidden => new Forbidden(text, { verbatim: true });
-const isInternal = ({ kind }: Account): boolean => kind === 'ghost' || kind === 'placeholder';
-const isBlocked = ({ state }: Account): boolean =>
+const isGhostOrPlaceholder = ({ kind }: Account): boolean => kind === 'ghost' || kind === 'placeholder';
+const isBlockedBannedOrPending = ({ state }: Account): boolean =>
   state === 'blocked' || state === 'banned' || state === 'blocked_pending_approval';
-const stateRefusal = (change: string, { state }: Account): Forbidden =>
+const userStateChangeRefusal = (change: string, { state }: Account): Forbidden =>
   verbatimRefusal(`You cannot ${change} ${state} users.`);
 
 /** Rules by change. Errors: Forbidden with the text of the API. Source: reference identity-and-import 10.1, 10.6. */
 export const STATE_RULES: Readonly<Record<StateChange, (user: Account) => StateDecision>> = {
   activate(user) {
     if (user.state === 'active') return { answer: true };
-    if (isBlocked(user)) throw new Forbidden('A blocked user must be unblocked to be activated');
+    if (isBlockedBannedOrPending(user)) throw new Forbidden('A blocked user must be unblocked to be activated');
     return { answer: true, state: 'active' };
   },
   approve(user) {
@@ -42,27 +42,27 @@ export const STATE_RULES: Readonly<Record<StateChange, (user: Account) => StateD
   },
   ban(user) {
     if (user.is_self) throw verbatimRefusal('You cannot ban yourself.');
-    if (isInternal(user)) throw verbatimRefusal('You cannot ban internal users.');
-    if (user.state !== 'active') throw stateRefusal('ban', user);
+    if (isGhostOrPlaceholder(user)) throw verbatimRefusal('You cannot ban internal users.');
+    if (user.state !== 'active') throw userStateChangeRefusal('ban', user);
     return { answer: true, state: 'banned' };
   },
   block(user) {
     if (user.is_self) throw new Forbidden('The API initiating user cannot be blocked by the API');
-    if (isBlocked(user)) return { answer: null };
-    if (isInternal(user)) throw verbatimRefusal('An internal user cannot be blocked');
+    if (isBlockedBannedOrPending(user)) return { answer: null };
+    if (isGhostOrPlaceholder(user)) throw verbatimRefusal('An internal user cannot be blocked');
     return { answer: true, state: 'blocked' };
   },
   deactivate(user) {
     if (user.state === 'deactivated') return { answer: null };
     if (user.is_self) throw new Forbidden('The API initiating user cannot be deactivated by the API');
-    if (isBlocked(user)) throw new Forbidden('A blocked user cannot be deactivated by the API');
-    if (isInternal(user)) throw new Forbidden('An internal user cannot be deactivated by the API');
+    if (isBlockedBannedOrPending(user)) throw new Forbidden('A blocked user cannot be deactivated by the API');
+    if (isGhostOrPlaceholder(user)) throw new Forbidden('An internal user cannot be deactivated by the API');
     const recent = `The user you are trying to deactivate has been active in the past ${DORMANT_DAYS} days and cannot be deactivated`;
     if (user.is_recent) throw new Forbidden(`${recent} by the API`);
     return { answer: true, state: 'deactivated' };
   },
   unban(user) {
-    if (user.state !== 'banned') throw stateRefusal('unban', user);
+    if (user.state !== 'banned') throw userStateChangeRefusal('unban', user);
     return { answer: true, state: 'active' };
   },
   unblock(user) {

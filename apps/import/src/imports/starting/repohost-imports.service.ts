@@ -35,7 +35,7 @@ export class RepohostImportsService {
       url: this.service.url,
       credential: `${request.cloudrepo_username}:${request.cloudrepo_app_password}`,
     };
-    const find = (): Promise<UpstreamProject> => this.requireRepository(access, repositoryNameOf(path));
+    const find = (): Promise<UpstreamProject> => this.requireRepository(access, restoreSlashInRepositoryName(path));
     return this.starts.startImport(
       { source: SOURCE, place: { user_id: viewer.userId, namespace }, access, find },
       request,
@@ -58,7 +58,7 @@ export class RepohostImportsService {
   }
 }
 
-function repositoryNameOf(path: string): string {
+function restoreSlashInRepositoryName(path: string): string {
   return path.includes('/') ? path : path.replace('___', '/');
 }
 

@@ -86,7 +86,7 @@ export class AttachmentLinks {
     for (const { address, index } of this.findLinkPlaces(text)) {
       const upload = uploads.get(address);
       if (!upload) continue;
-      const isInText = isPlainTextAfter(text.slice(Math.max(0, index - LOOK_BACK), index));
+      const isInText = isAddressPlainTextAfter(text.slice(Math.max(0, index - LOOK_BACK), index));
       const replacement = isInText ? upload.markdown : upload.url;
       length += replacement.length - address.length;
       if (length > REWRITTEN_LIMIT) return null;
@@ -104,7 +104,7 @@ export class AttachmentLinks {
     // The parser keeps the order of addresses but returns no positions.
     const parsed = parser
       .parse(part, {})
-      .flatMap(toTextPieces)
+      .flatMap(toMarkdownTextPieces)
       .flatMap(({ content, isCode }) => (content.match(this.address) ?? []).map((found) => ({ found, isCode })));
     const places: LinkPlace[] = [];
     let at = 0;
@@ -120,14 +120,14 @@ export class AttachmentLinks {
   }
 }
 
-function toTextPieces({ type, info, content, children }: Token): readonly TextPiece[] {
+function toMarkdownTextPieces({ type, info, content, children }: Token): readonly TextPiece[] {
   if (children) return children.map((child) => ({ content: child.content, isCode: child.type === 'code_inline' }));
   const isCode = type === 'fence' || type === 'code_block';
   return isCode ? [info, content].map((text) => ({ content: text, isCode })) : [];
 }
 
 /** Whether an address that follows is plain text, neither the target of a link nor the value of an attribute. */
-function isPlainTextAfter(precedingText: string): boolean {
+function isAddressPlainTextAfter(precedingText: string): boolean {
   if (!/(?:^|\s|[*_~>|])$/.test(precedingText)) return false;
   const line = precedingText.slice(precedingText.lastIndexOf('\n') + 1);
   return !/^ {0,3}\[[^\]]*\]:\s*$/.test(line) && !/\]\(\s*$/.test(line) && !/=\s*$/.test(line);

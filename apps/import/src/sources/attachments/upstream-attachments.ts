@@ -43,10 +43,10 @@ export class UpstreamAttachments {
     const secrets = [credential];
     const answer = await this.requests.open({ url, secrets, headers, limits: LIMITS, canLeaveServer: true, signal });
     try {
-      if (answer.status !== 200) this.refuseFailedAnswer({ ...answer, body: await readShortBody(answer) });
+      if (answer.status !== 200) this.refuseFailedAnswer({ ...answer, body: await readQuotableBody(answer) });
       if (/^(?:text\/html|application\/xhtml\+xml)\b/i.test(answer.headers['content-type'] ?? ''))
         throw new UpstreamError('other', 'The host sent a web page in place of a file.', { status: 200 });
-      const filename = chooseFilename(url, answer.headers);
+      const filename = chooseAttachmentFilename(url, answer.headers);
       if (filename.includes(credential)) throw repeatedCredentialError();
       return { filename, content: refuseSecretInBody(answer.body, credential), close: answer.close };
     } catch (error) {
@@ -65,7 +65,7 @@ export class UpstreamAttachments {
 }
 
 /** Returns the body of a failure; an empty one if it has more than QUOTED_BYTES, because longer ones are not quoted. */
-async function readShortBody({ body }: EgressStream): Promise<Buffer> {
+async function readQuotableBody({ body }: EgressStream): Promise<Buffer> {
   const chunks: Buffer[] = [];
   let size = 0;
   for await (const chunk of body) {
@@ -98,7 +98,7 @@ function repeatedCredentialError(): UpstreamError {
  * Returns the last part of the address if it has an extension, else the name of Content-Disposition, else the last part of
  * the address with the extension of the media type.
  */
-function chooseFilename(url: string, headers: Readonly<Record<string, string>>): string {
+function chooseAttachmentFilename(url: string, headers: Readonly<Record<string, string>>): string {
   const named = percentDecode(new URL(url).pathname.split('/').at(-1)!);
   if (/\.\w{1,10}$/.test(named)) return named;
   const [, encoded, quoted, plain] =

@@ -42,7 +42,7 @@ export function timelinePathOf(issue: unknown): string | null {
 export function listTimelineEntries(entry: unknown, issue: unknown): readonly TimelineEntry[] {
   const event = toFields(entry);
   const isMention = event['event'] === 'cross-referenced';
-  const isWanted = isMention ? mentioningReference(event, issue) !== null : CHANGES.has(event['event']);
+  const isWanted = isMention ? mentioningItemReference(event, issue) !== null : CHANGES.has(event['event']);
   return isWanted ? [{ event, of: issue }] : [];
 }
 
@@ -51,16 +51,16 @@ export function parseEvent(entry: unknown): UpstreamEvent | null {
   const { number } = toFields(of);
   const [change, createdAt] = [CHANGES.get(event['event']), parseTime(event['created_at'])];
   if (!isId(number) || change === undefined || createdAt === null) return null;
-  const name = nameInChange(change, event, of);
+  const name = nameOfEventSubject(change, event, of);
   const id = isId(event['id']) ? event['id'] : hashedId(JSON.stringify([number, change, name, createdAt]));
   const on = { number, isOnPullRequest: isPullRequest(of) };
   const before = parseText(toFields(event['rename'])['from'], MAX_NAME);
   return { id, ...on, author: parseRemotePerson(event['actor']), change, name, before, createdAt };
 }
 
-function nameInChange(change: EventChange, event: Fields, item: unknown): string | null {
+function nameOfEventSubject(change: EventChange, event: Fields, item: unknown): string | null {
   const login = (field: string): string => parseRemotePerson(event[field]).username;
-  if (change === 'mentioned') return mentioningReference(event, item);
+  if (change === 'mentioned') return mentioningItemReference(event, item);
   if (change.startsWith('label')) return nameOfLabel(event['label']);
   if (change.startsWith('milestone')) return parseText(toFields(event['milestone'])['title'], MAX_NAME);
   if (change === 'renamed') return parseText(toFields(event['rename'])['to'], MAX_NAME);
@@ -71,7 +71,7 @@ function nameInChange(change: EventChange, event: Fields, item: unknown): string
 }
 
 /** The issue or pull request of the same repository that mentions an item, as `#5` or `!5`; null for another repository. */
-function mentioningReference(event: Fields, item: unknown): string | null {
+function mentioningItemReference(event: Fields, item: unknown): string | null {
   const issue = toFields(toFields(event['source'])['issue']);
   const { number, repository_url: repository } = issue;
   if (!isId(number) || typeof repository !== 'string') return null;

@@ -87,7 +87,7 @@ export function parseRemotePullRequest(item: unknown): UpstreamPullRequest | nul
     mergedBy: toFields(fields['merged_by'])['login'] === undefined ? null : parseRemotePerson(fields['merged_by']),
     labels: parseList(fields['labels']).flatMap((label) => nameOfLabel(label) ?? []),
     milestone: isId(milestone) ? milestone : null,
-    isForeign: repositoryIdOf(fields['head']) !== repositoryIdOf(fields['base']),
+    isForeign: repositoryIdOfPullRequestBranch(fields['head']) !== repositoryIdOfPullRequestBranch(fields['base']),
     mergeCommitSha: parseText(fields['merge_commit_sha']),
   };
 }
@@ -99,7 +99,7 @@ function parseBranchHead(value: unknown): UpstreamCommit | null {
 }
 
 /** Returns undefined for a repository that was deleted. */
-function repositoryIdOf(value: unknown): unknown {
+function repositoryIdOfPullRequestBranch(value: unknown): unknown {
   return toFields(toFields(value)['repo'])['id'];
 }
 

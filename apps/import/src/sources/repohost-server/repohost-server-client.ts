@@ -25,7 +25,7 @@ export class RepohostServerClient {
 
   /** Reads a repository. Returns null if the server answers 404. Errors: UpstreamError. */
   async findRepository(access: UpstreamAccess, project: string, slug: string): Promise<UpstreamProject | null> {
-    const address = repositoryAddress(access, `${project}/${slug}`);
+    const address = repositoryApiAddress(access, `${project}/${slug}`);
     const answer = await this.requests.send(createRequest(access, address, SMALL_BYTES));
     if (answer.status === 404) return null;
     const { secrets } = basicCredential(access.credential);
@@ -37,7 +37,7 @@ export class RepohostServerClient {
 
   /** `name` is the key of the project and the slug of the repository. */
   open(access: UpstreamAccess, name: string): UpstreamRepository {
-    const base = repositoryAddress(access, name);
+    const base = repositoryApiAddress(access, name);
     return {
       host: new URL(access.url).host,
       firstPage: (path, pageSize) => `${base}${path}${path.includes('?') ? '&' : '?'}limit=${pageSize}`,
@@ -49,7 +49,7 @@ export class RepohostServerClient {
 
   /** An empty repository has no branch. */
   private async readDefaultBranch(access: UpstreamAccess, name: string): Promise<string | null> {
-    const address = `${repositoryAddress(access, name)}/branches/default`;
+    const address = `${repositoryApiAddress(access, name)}/branches/default`;
     return parseRepohostServerBranchName(await this.readJsonOrNull(createRequest(access, address, SMALL_BYTES)));
   }
 
@@ -89,7 +89,7 @@ function nextPageAddress(address: string, start: unknown): string {
   return next.href;
 }
 
-function repositoryAddress({ url }: UpstreamAccess, name: string): string {
+function repositoryApiAddress({ url }: UpstreamAccess, name: string): string {
   const [project, slug] = name.split('/', 2).map(encodeURIComponent);
   return `${url}/projects/${project}/repos/${slug}`;
 }

@@ -73,7 +73,7 @@ export function parseRepohostServerPullRequest(item: unknown): UpstreamPullReque
   const times = parseTimes(fields);
   const [head, base] = [parseBranchHead(fields['fromRef']), parseBranchHead(fields['toRef'])];
   if (!isId(id) || typeof title !== 'string' || !times || !head || !base) return null;
-  const closedAt = parseInstant(fields['closedDate']) ?? times.updatedAt;
+  const closedAt = parseEpochMilliseconds(fields['closedDate']) ?? times.updatedAt;
   const merge = toFields(parseList(fields['values']).find((one) => toFields(one)['action'] === 'MERGED'));
   const isMerged = state === 'MERGED';
   return {
@@ -81,12 +81,12 @@ export function parseRepohostServerPullRequest(item: unknown): UpstreamPullReque
     ...{ isDraft: fields['draft'] === true, isLocked: false, labels: [], milestone: null, assignees: [] },
     state: isMerged ? 'merged' : state === 'DECLINED' ? 'closed' : 'opened',
     closedAt: state === 'DECLINED' ? closedAt : null,
-    mergedAt: isMerged ? (parseInstant(merge['createdDate']) ?? closedAt) : null,
+    mergedAt: isMerged ? (parseEpochMilliseconds(merge['createdDate']) ?? closedAt) : null,
     mergedBy: isMerged && merge['user'] !== undefined ? parsePerson(merge['user']) : null,
     mergeCommitSha: parseText(toFields(merge['commit'])['id']),
     author: parsePerson(toFields(fields['author'])['user']),
     reviewers: parseList(fields['reviewers']).map((reviewer) => parsePerson(toFields(reviewer)['user'])),
-    isForeign: repositoryIdOf(fields['fromRef']) !== repositoryIdOf(fields['toRef']),
+    isForeign: repositoryIdOfPullRequestBranch(fields['fromRef']) !== repositoryIdOfPullRequestBranch(fields['toRef']),
   };
 }
 
@@ -99,7 +99,7 @@ export function listRepohostServerReviews(activity: unknown, pullRequest: unknow
 export function parseRepohostServerReview(item: unknown): UpstreamReview | null {
   const { number, activity } = toFields(item);
   const { id, action, createdDate, user } = toFields(activity);
-  const [state, submittedAt] = [REVIEW_STATES.get(action), parseInstant(createdDate)];
+  const [state, submittedAt] = [REVIEW_STATES.get(action), parseEpochMilliseconds(createdDate)];
   if (!isId(number) || state === undefined || submittedAt === null) return null;
   // Old servers number no activities.
   const own = isId(id) ? id : Date.parse(submittedAt);
@@ -206,20 +206,22 @@ function parseBranchHead(value: unknown): UpstreamCommit | null {
 }
 
 /** Returns undefined for a repository that was deleted. */
-function repositoryIdOf(value: unknown): unknown {
+function repositoryIdOfPullRequestBranch(value: unknown): unknown {
   return toFields(toFields(value)['repository'])['id'];
 }
 
 function parseTimes(fields: Fields): { readonly createdAt: string; readonly updatedAt: string } | null {
-  const createdAt = parseInstant(fields['createdDate']);
-  return createdAt === null ? null : { createdAt, updatedAt: parseInstant(fields['updatedDate']) ?? createdAt };
+  const createdAt = parseEpochMilliseconds(fields['createdDate']);
+  return createdAt === null
+    ? null
+    : { createdAt, updatedAt: parseEpochMilliseconds(fields['updatedDate']) ?? createdAt };
 }
 
 /** Latest time whose ISO 8601 form has a year of four digits. Units: ms. */
 const LAST_INSTANT = Date.UTC(10_000, 0) - 1;
 
 /** Reads a time in milliseconds since 1970. */
-function parseInstant(value: unknown): string | null {
+function parseEpochMilliseconds(value: unknown): string | null {
   return isId(value) && value <= LAST_INSTANT ? new Date(value).toISOString() : null;
 }
 

@@ -36,7 +36,7 @@ export class RepohostClient {
 
   /** Reads a repository. `name` is `workspace/slug`. Returns null if the service answers 404. Errors: UpstreamError. */
   async findRepository(access: UpstreamAccess, name: string): Promise<UpstreamProject | null> {
-    const answer = await this.requests.send(createRequest(access, repositoryAddress(access, name), SMALL_BYTES));
+    const answer = await this.requests.send(createRequest(access, repositoryApiAddress(access, name), SMALL_BYTES));
     const { status } = answer;
     if (status === MISSING) return null;
     const { secrets } = basicCredential(access.credential);
@@ -49,7 +49,7 @@ export class RepohostClient {
 
   /** `name` is workspace and slug. */
   open(access: UpstreamAccess, name: string): UpstreamRepository {
-    const base = repositoryAddress(access, name);
+    const base = repositoryApiAddress(access, name);
     return {
       host: new URL(access.url).host,
       firstPage: (path, pageSize) => `${base}${path}${path.includes('?') ? '&' : '?'}pagelen=${pageSize}`,
@@ -83,7 +83,7 @@ export class RepohostClient {
   }
 }
 
-function repositoryAddress({ url }: UpstreamAccess, name: string): string {
+function repositoryApiAddress({ url }: UpstreamAccess, name: string): string {
   return `${url}/repositories/${name.split('/').map(encodeURIComponent).join('/')}`;
 }
 

@@ -71,7 +71,8 @@ export function parseRepohostPullRequest(item: unknown): UpstreamPullRequest | n
     mergeCommitSha: parseText(toFields(fields['merge_commit'])['hash']),
     author: parseRepohostPerson(fields['author']),
     reviewers: parseList(fields['reviewers']).map(parseRepohostPerson),
-    isForeign: repositoryNameOf(fields['source']) !== repositoryNameOf(fields['destination']),
+    isForeign:
+      repositoryNameOfPullRequestBranch(fields['source']) !== repositoryNameOfPullRequestBranch(fields['destination']),
   };
 }
 
@@ -151,6 +152,6 @@ function parseBranchHead(value: unknown): UpstreamCommit | null {
 }
 
 /** Returns undefined for a repository that was deleted. */
-function repositoryNameOf(value: unknown): unknown {
+function repositoryNameOfPullRequestBranch(value: unknown): unknown {
   return toFields(toFields(value)['repository'])['full_name'];
 }

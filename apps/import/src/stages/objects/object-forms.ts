@@ -38,7 +38,7 @@ export const releaseForm: ObjectForm<'release', UpstreamRelease> = {
   peopleOf: ({ author }) => [author],
   convert: ({ id, tag, name, body, author, createdAt, publishedAt }, ownerOf) => ({
     ...{ id, tag, name, author_id: ownerOf(author).user_id },
-    description: attributeText(body ?? '', author, ownerOf) || null,
+    description: creditAuthorOfSharedAccount(body ?? '', author, ownerOf) || null,
     ...{ created_at: createdAt, released_at: publishedAt ?? createdAt },
   }),
 };
@@ -51,11 +51,11 @@ export const issueForm: ObjectForm<'issue', UpstreamIssue> = {
   convert: (issue, ownerOf) => ({
     ...{ number: issue.number, title: issue.title, labels: [...issue.labels], milestone: issue.milestone },
     author_id: ownerOf(issue.author).user_id,
-    description: attributeText(issue.body ?? '', issue.author, ownerOf) || null,
+    description: creditAuthorOfSharedAccount(issue.body ?? '', issue.author, ownerOf) || null,
     state: issue.isClosed ? 'closed' : 'opened',
     is_locked: issue.isLocked,
     ...{ created_at: issue.createdAt, updated_at: issue.updatedAt, closed_at: issue.closedAt },
-    assignee_ids: ownerIds(issue.assignees, ownerOf),
+    assignee_ids: accountIdsOfUpstreamPeople(issue.assignees, ownerOf),
   }),
 };
 
@@ -70,20 +70,20 @@ export const pullRequestForm: ObjectForm<'merge_request', UpstreamPullRequest> =
   convert: (request, ownerOf) => ({
     ...{
       number: request.number,
-      title: pullRequestTitle(request),
+      title: pullRequestTitleWithDraftMark(request),
       labels: [...request.labels],
       milestone: request.milestone,
     },
     author_id: ownerOf(request.author).user_id,
-    description: attributeText(request.body ?? '', request.author, ownerOf) || null,
+    description: creditAuthorOfSharedAccount(request.body ?? '', request.author, ownerOf) || null,
     ...{ state: request.state, is_locked: request.isLocked, is_foreign: request.isForeign },
     ...{ source_branch: request.head.branch, source_owner: request.head.owner, head_sha: request.head.sha },
     ...{ target_branch: request.base.branch, base_sha: request.base.sha, merge_commit_sha: request.mergeCommitSha },
     merged_by_id: request.mergedBy === null ? null : ownerOf(request.mergedBy).user_id,
     ...{ created_at: request.createdAt, updated_at: request.updatedAt },
     ...{ closed_at: request.closedAt, merged_at: request.mergedAt },
-    assignee_ids: ownerIds(request.assignees, ownerOf),
-    reviewer_ids: ownerIds(request.reviewers, ownerOf),
+    assignee_ids: accountIdsOfUpstreamPeople(request.assignees, ownerOf),
+    reviewer_ids: accountIdsOfUpstreamPeople(request.reviewers, ownerOf),
   }),
 };
 
@@ -94,7 +94,7 @@ export const reviewForm: ObjectForm<'review', UpstreamReview> = {
   peopleOf: ({ author }) => [author],
   convert: ({ id, number, author, state, body, submittedAt }, ownerOf) => ({
     ...{ id, merge_request: number, author_id: ownerOf(author).user_id, state },
-    ...{ body: attributeText(body ?? '', author, ownerOf) || null, created_at: submittedAt },
+    ...{ body: creditAuthorOfSharedAccount(body ?? '', author, ownerOf) || null, created_at: submittedAt },
   }),
 };
 
@@ -105,7 +105,12 @@ export const reviewCommentForm: ObjectForm<'diff_note', UpstreamReviewComment> =
   nameOf: ({ id, number }) => `!${number} (comment ${id})`,
   peopleOf: ({ author }) => [author],
   convert: ({ id, number, author, body, path, side, line, startLine, commitId, replyTo, ...times }, ownerOf) => ({
-    ...{ id, merge_request: number, author_id: ownerOf(author).user_id, body: attributeText(body, author, ownerOf) },
+    ...{
+      id,
+      merge_request: number,
+      author_id: ownerOf(author).user_id,
+      body: creditAuthorOfSharedAccount(body, author, ownerOf),
+    },
     ...{ path, side, line, start_line: startLine, commit_id: commitId, reply_to: replyTo },
     ...{ created_at: times.createdAt, updated_at: times.updatedAt },
   }),
@@ -130,7 +135,7 @@ export const commentForm: ObjectForm<'note', UpstreamComment> = {
   peopleOf: ({ author }) => [author],
   convert: ({ id, number, isOnPullRequest, author, body, createdAt, updatedAt }, ownerOf) => ({
     ...{ id, issue: isOnPullRequest ? null : number, merge_request: isOnPullRequest ? number : null },
-    ...{ author_id: ownerOf(author).user_id, body: attributeText(body, author, ownerOf) },
+    ...{ author_id: ownerOf(author).user_id, body: creditAuthorOfSharedAccount(body, author, ownerOf) },
     ...{ created_at: createdAt, updated_at: updatedAt },
   }),
 };
@@ -145,16 +150,16 @@ export const protectedBranchForm: ObjectForm<'protected_branch', UpstreamProtect
 };
 
 /** Drafts are marked in their title. */
-function pullRequestTitle({ title, isDraft }: UpstreamPullRequest): string {
+function pullRequestTitleWithDraftMark({ title, isDraft }: UpstreamPullRequest): string {
   return isDraft && !/^draft:/i.test(title) ? `Draft: ${title}` : title;
 }
 
-function ownerIds(people: readonly UpstreamPerson[], ownerOf: OwnerOf): number[] {
+function accountIdsOfUpstreamPeople(people: readonly UpstreamPerson[], ownerOf: OwnerOf): number[] {
   return [...new Set(people.map((person) => ownerOf(person).user_id))];
 }
 
 /** Names the author of a text that belongs to the account of several people. Source: reference identity-and-import 6.7. */
-function attributeText(text: string, author: UpstreamPerson, ownerOf: OwnerOf): string {
+function creditAuthorOfSharedAccount(text: string, author: UpstreamPerson, ownerOf: OwnerOf): string {
   if (!ownerOf(author).is_shared) return text;
   return `*Created by: ${author.username.replace(/[^\w.-]/g, '')}*\n\n${text}`.trimEnd();
 }

@@ -113,7 +113,7 @@ export class ObjectsImportStage {
         yield await this.completeItems(list, source, page.items.slice(at, at + size), signal);
       return;
     }
-    yield* joinPages(this.listMembersOfItems(list, source, page, signal));
+    yield* joinShortPages(this.listMembersOfItems(list, source, page, signal));
   }
 
   /** Yields the objects in the lists of all items of a page. */
@@ -144,7 +144,7 @@ export class ObjectsImportStage {
       const page: UpstreamPage = await this.readPage(source, next, signal);
       yield parseObjects(
         list,
-        page.items.flatMap((member) => partsOfMember(list, member, item)),
+        page.items.flatMap((member) => listObjectsOfListMember(list, member, item)),
       );
       next = page.next;
     }
@@ -238,7 +238,7 @@ async function withStageErrors<T>(signal: AbortSignal, ask: () => Promise<T>): P
  * Returns the objects of a member. A newest-first list is reversed later. The parts are therefore reversed here, so
  * that they end in their own order.
  */
-function partsOfMember(list: ObjectList, member: unknown, item: unknown): readonly unknown[] {
+function listObjectsOfListMember(list: ObjectList, member: unknown, item: unknown): readonly unknown[] {
   const parts = list.partsOf ? list.partsOf(member, item) : [member];
   return list.areMembersNewestFirst ? parts.toReversed() : parts;
 }
@@ -253,7 +253,7 @@ function parseObjects(list: ObjectList, items: readonly unknown[]): ParsedObject
 }
 
 /** Joins short pages into longer ones, because each request costs more than the objects in it. */
-async function* joinPages(pages: AsyncIterable<ParsedObjects>): AsyncGenerator<ParsedObjects> {
+async function* joinShortPages(pages: AsyncIterable<ParsedObjects>): AsyncGenerator<ParsedObjects> {
   let kept: ParsedObjects = { objects: [], failed: [] };
   let since = Date.now();
   for await (const { objects, failed } of pages) {

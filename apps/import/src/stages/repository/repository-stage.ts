@@ -63,7 +63,7 @@ export class RepositoryImportStage {
     const { cloneUrl: url } = source;
     const { addresses, isListed } = await this.egress.checkedAddresses(url);
     const { repositoryBytes: maxBytes, repositoryMs: maxMs } = this.settings;
-    const given = mayReceiveCredential(source) ? splitGitCredentials(source) : null;
+    const given = mayCloneHostReceiveCredential(source) ? splitGitCredentials(source) : null;
     const credentials = given === null ? {} : { credentials: given };
     const heads = source.heads ?? undefined;
     await fetchRemote(scratch, {
@@ -112,7 +112,7 @@ function splitGitCredentials({
 }
 
 /** Whether the address of the repository is one of the host that the user named, which alone gets the credential. */
-function mayReceiveCredential({ apiUrl, cloneUrl }: RepositorySource): boolean {
+function mayCloneHostReceiveCredential({ apiUrl, cloneUrl }: RepositorySource): boolean {
   if (apiUrl === null) return true;
   return new URL(cloneUrl).origin === webOriginOf(apiUrl);
 }

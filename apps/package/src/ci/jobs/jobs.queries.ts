@@ -50,7 +50,7 @@ export class JobsQueries {
   constructor(private readonly database: Database) {}
 
   async ofProject(project: ProjectScope, asked: JobListing, page: PageRequest): Promise<Page<JobRow>> {
-    return withProjectPath(await jobsQuery(project, asked).readPage(this.database, page), project);
+    return addProjectPathToJobs(await jobsQuery(project, asked).readPage(this.database, page), project);
   }
 
   /** Returns `perPage + 1` jobs before the job `last`. */
@@ -61,7 +61,7 @@ export class JobsQueries {
   ): Promise<readonly JobRow[]> {
     const query = jobsQuery(project, asked);
     if (at.last !== null) query.filter((bind) => `j.id < ${bind(at.last, 'last')}`);
-    return withProjectPath({ rows: await query.readRows(this.database, at.perPage) }, project).rows;
+    return addProjectPathToJobs({ rows: await query.readRows(this.database, at.perPage) }, project).rows;
   }
 
   async ofPipeline(
@@ -70,8 +70,8 @@ export class JobsQueries {
     asked: JobListing,
     page: PageRequest,
   ): Promise<Page<JobRow>> {
-    const query = newestJobsQuery((bind) => `j.pipeline_id = ${bind(pipelineId, 'pipeline')}`, asked);
-    return withProjectPath(await query.readPage(this.database, page), project);
+    const query = jobsNewestFirstQuery((bind) => `j.pipeline_id = ${bind(pipelineId, 'pipeline')}`, asked);
+    return addProjectPathToJobs(await query.readPage(this.database, page), project);
   }
 
   /** Errors: NotFound. */
@@ -83,10 +83,10 @@ export class JobsQueries {
 }
 
 function jobsQuery({ id }: ProjectScope, listing: JobListing): ListQuery<JobWithPipeline> {
-  return newestJobsQuery((bind) => `j.project_id = ${bind(id, 'project')}`, listing);
+  return jobsNewestFirstQuery((bind) => `j.project_id = ${bind(id, 'project')}`, listing);
 }
 
-function newestJobsQuery(
+function jobsNewestFirstQuery(
   where: Parameters<ListQuery<JobWithPipeline>['where']>[0],
   listing: JobListing,
 ): ListQuery<JobWithPipeline> {
@@ -97,6 +97,9 @@ function newestJobsQuery(
     .orderBy([['j.id', 'desc']]);
 }
 
-function withProjectPath<P extends { readonly rows: readonly JobWithPipeline[] }>(page: P, { fullPath }: ProjectScope) {
+function addProjectPathToJobs<P extends { readonly rows: readonly JobWithPipeline[] }>(
+  page: P,
+  { fullPath }: ProjectScope,
+) {
   return { ...page, rows: page.rows.map((row): JobRow => ({ ...row, project_path: fullPath })) };
 }

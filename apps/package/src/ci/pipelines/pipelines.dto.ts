@@ -37,7 +37,7 @@ export class ShowLatestPipeline {
 }
 
 /** A variable of a new pipeline. */
-class NewVariable {
+class NewPipelineVariable {
   @Text({ about: 'Letters, digits and `_`.' }) key: string;
   @Text({ about: 'Value of the variable.' }) value: string;
   @OneOf(VARIABLE_TYPES, { default: 'env_var' }) variable_type: VariableType;
@@ -50,7 +50,7 @@ export class CreateMergeRequestPipeline {
 
 export class CreatePipeline {
   @Text({ blank: 'refused' }) ref: string;
-  @ListOfHashes(() => NewVariable, { optional: true, about: 'Variables of the pipeline.' })
-  variables?: NewVariable[];
+  @ListOfHashes(() => NewPipelineVariable, { optional: true, about: 'Variables of the pipeline.' })
+  variables?: NewPipelineVariable[];
   @Hash({ of: 'any', optional: true, about: 'Inputs by name, at most 20.' }) inputs?: Record<string, unknown>;
 }

@@ -8,7 +8,7 @@ import type { Role, Viewer } from '@rookery/kernel';
 export function canReadPipelines(viewer: Viewer, project: ProjectScope): boolean {
   const { level, visibility, repositoryAccessLevel } = project;
   if (repositoryAccessLevel === 'disabled') return false;
-  if (isAtLeast('reporter', viewer, project)) return true;
+  if (hasProjectRoleOrIsAdmin('reporter', viewer, project)) return true;
   if (visibility === 'private') return false;
   return repositoryAccessLevel === 'enabled' || level >= ACCESS_LEVELS.guest;
 }
@@ -16,20 +16,24 @@ export function canReadPipelines(viewer: Viewer, project: ProjectScope): boolean
 /** Whether a user may start and change pipelines: developers, unless the project is archived. */
 export function canRunPipelines(viewer: Pick<Viewer, 'isAdmin'>, project: RunnableProject): boolean {
   const { archived, repositoryAccessLevel } = project;
-  return !archived && repositoryAccessLevel !== 'disabled' && isAtLeast('developer', viewer, project);
+  return !archived && repositoryAccessLevel !== 'disabled' && hasProjectRoleOrIsAdmin('developer', viewer, project);
 }
 type RunnableProject = Pick<ProjectScope, 'archived' | 'repositoryAccessLevel' | 'level'>;
 
 /** Variables may hold secrets. */
 export function canReadPipelineVariables(viewer: Viewer, project: ProjectScope): boolean {
-  return canReadPipelines(viewer, project) && isAtLeast('developer', viewer, project);
+  return canReadPipelines(viewer, project) && hasProjectRoleOrIsAdmin('developer', viewer, project);
 }
 
 /** Owners, unless the project is archived. */
 export function canDeletePipelines(viewer: Viewer, project: ProjectScope): boolean {
-  return !project.archived && isAtLeast('owner', viewer, project);
+  return !project.archived && hasProjectRoleOrIsAdmin('owner', viewer, project);
 }
 
-function isAtLeast(role: Role, viewer: Pick<Viewer, 'isAdmin'>, project: Pick<ProjectScope, 'level'>): boolean {
+function hasProjectRoleOrIsAdmin(
+  role: Role,
+  viewer: Pick<Viewer, 'isAdmin'>,
+  project: Pick<ProjectScope, 'level'>,
+): boolean {
   return viewer.isAdmin || project.level >= ACCESS_LEVELS[role];
 }

@@ -58,7 +58,7 @@ export interface PipelineListing {
 
 const finished = FINISHED_STATUSES.map((status) => `'${status}'`).join(', ');
 /** The newest pipeline of each branch or tag. The ref of a merge request is no branch. */
-const newestOfRefsConditionSql = (
+const isNewestPipelineOfRefSql = (
   isTag: boolean,
 ): string => `p.is_tag = ${isTag} and p.source <> 'merge_request_event' and not exists (select 1 from pipelines newer
     where newer.project_id = p.project_id and newer.ref = p.ref and newer.id > p.id and newer.is_tag = ${isTag})`;
@@ -66,8 +66,8 @@ const SCOPES = {
   running: `p.status = 'running'`,
   pending: `p.status = 'pending'`,
   finished: `p.status in (${finished})`,
-  branches: newestOfRefsConditionSql(false),
-  tags: newestOfRefsConditionSql(true),
+  branches: isNewestPipelineOfRefSql(false),
+  tags: isNewestPipelineOfRefSql(true),
 } as const;
 
 const FILTERS: Filters<PipelineListing> = {

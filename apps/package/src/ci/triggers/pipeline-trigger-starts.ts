@@ -53,7 +53,7 @@ export class PipelineTriggerStarts {
    * and for the token of a job that the project does not admit; Unauthorized for a job that does not run; Invalid under `base`.
    */
   async startPipeline(start: TriggeredStart, caller: Viewer): Promise<PipelineRow> {
-    const variables = triggerVariables(start);
+    const variables = createTriggerVariables(start);
     const holder = await this.findTokenHolder(start, caller);
     if (!holder?.project) throw new NotFound('');
     const { project, ...rest } = holder;
@@ -109,7 +109,7 @@ function isReferencedProject({ id, fullPath }: RunnableProject, idOrPath: number
 }
 
 /** Returns the variables of a request, with the request itself as `TRIGGER_PAYLOAD`. Errors: Refused. */
-function triggerVariables({ id, ref, variables = {}, inputs }: TriggeredStart): readonly VariableRow[] {
+function createTriggerVariables({ id, ref, variables = {}, inputs }: TriggeredStart): readonly VariableRow[] {
   const own = Object.entries(variables).map(([key, value]): VariableRow => {
     if (typeof value !== 'string')
       throw new Refused('variables needs to be a map of key-valued strings', { verbatim: true });

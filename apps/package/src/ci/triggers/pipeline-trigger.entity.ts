@@ -54,7 +54,7 @@ export class PipelineTrigger {
     const { projectId, ownerId, secret, now } = made;
     const last = new Date(now.getTime() + made.maxDays * DAY_MS);
     const isTooLate = expiresAt !== null && expiresAt > last;
-    refuseInvalidFields({
+    refuseInvalidTriggerFields({
       description: lengthProblems(description, 255),
       expires_at: isTooLate ? [`must be before ${last.toISOString().slice(0, 10)}`] : [],
     });
@@ -65,14 +65,14 @@ export class PipelineTrigger {
   /** Changes the description. Errors: Refused with the problems as JSON. */
   change({ description }: Pick<PipelineTriggerInput, 'description'>, now: Date): void {
     if (description === undefined) return;
-    refuseInvalidFields({ description: lengthProblems(description, 255) });
+    refuseInvalidTriggerFields({ description: lengthProblems(description, 255) });
     this.description = description;
     this.updatedAt = now;
   }
 }
 
 /** Source: reference identity-and-import 7.1. */
-function refuseInvalidFields(problemsOfFields: Readonly<Record<string, readonly string[]>>): void {
+function refuseInvalidTriggerFields(problemsOfFields: Readonly<Record<string, readonly string[]>>): void {
   const problems = keepFieldsWithProblems(problemsOfFields);
   if (Object.keys(problems).length > 0) throw new Refused(JSON.stringify(problems));
 }

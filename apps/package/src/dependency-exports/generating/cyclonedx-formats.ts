@@ -27,7 +27,7 @@ export function writeSbom(
     ...{ bomFormat: 'CycloneDX', specVersion: '1.4', serialNumber: `urn:uuid:${randomUUID()}`, version: 1 },
     metadata: {
       timestamp: maker.now.toISOString(),
-      tools: listTools(source.reports, maker),
+      tools: listCycloneDxTools(source.reports, maker),
       authors: [{ name: NAME }],
       properties: distinctValues(source.reports.flatMap(({ properties }) => properties)),
     },
@@ -51,7 +51,7 @@ export function writeCycloneDx16Sbom(
     ...{ bomFormat: 'CycloneDX', specVersion: '1.6', serialNumber: `urn:uuid:${randomUUID()}`, version: 1 },
     metadata: {
       timestamp: maker.now.toISOString(),
-      tools: listTools([], maker),
+      tools: listCycloneDxTools([], maker),
       manufacturer: { name: NAME, url: [maker.url], contact: [] },
       component: { type: 'application', name: source.name, externalReferences: [vcs] },
     },
@@ -80,7 +80,7 @@ async function* writeCycloneDx(
 }
 
 /** Returns Rookery and the tools that made the reports, in the form of CycloneDX 1.4. */
-function listTools(reports: readonly SourceReport[], { version }: DocumentMaker): readonly object[] {
+function listCycloneDxTools(reports: readonly SourceReport[], { version }: DocumentMaker): readonly object[] {
   const tools = reports
     .flatMap((report) => report.tools)
     .map((tool) => {

@@ -29,7 +29,7 @@ export class GenerateDependencyExportJob {
       const file = await this.contents.writeExport(row, signal);
       await this.work.run(async (tx) => {
         const finished = await this.exports.finishExport(tx, row.id, file);
-        if (finished) tx.emit(exportFinishedEvent(finished));
+        if (finished) tx.emit(dependencyExportFinishedEvent(finished));
       });
     } catch (error) {
       const isLast = attempt >= generateDependencyExport.tries && !signal.aborted;
@@ -40,7 +40,15 @@ export class GenerateDependencyExportJob {
   }
 }
 
-function exportFinishedEvent({ id, project_id, group_id, pipeline_id, author_id, export_type, send_email }: ExportRow) {
+function dependencyExportFinishedEvent({
+  id,
+  project_id,
+  group_id,
+  pipeline_id,
+  author_id,
+  export_type,
+  send_email,
+}: ExportRow) {
   return dependencyListExportFinished.of({
     aggregateId: id,
     actorId: author_id,

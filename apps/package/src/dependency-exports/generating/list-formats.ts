@@ -71,7 +71,7 @@ function toJsonDependency({ source, report, occurrence }: ReportedOccurrence) {
   return {
     ...{ name, packager: report.packager ?? occurrence.packager, version, occurrence_id: id },
     location: {
-      blob_path: blobPath(source, report),
+      blob_path: inputFileBlobPath(source, report),
       path: report.input_file,
       top_level: occurrence.is_top_level,
       ancestors,
@@ -85,11 +85,11 @@ function toJsonDependency({ source, report, occurrence }: ReportedOccurrence) {
 function toCsvCells({ source, report, occurrence }: ReportedOccurrence): string[] {
   const { name, version, packager, licenses } = occurrence;
   const identifiers = licenses.flatMap(({ spdx }) => spdx ?? []).join('; ');
-  const location = blobPath(source, report) ?? '';
+  const location = inputFileBlobPath(source, report) ?? '';
   return [name, version ?? '', report.packager ?? packager ?? '', location, identifiers, source.fullPath, '0', ''];
 }
 
 /** Returns the path of the described file on this instance; null if the document names no file. */
-function blobPath({ fullPath, sha }: DependencySource, { input_file: path }: SourceReport): string | null {
+function inputFileBlobPath({ fullPath, sha }: DependencySource, { input_file: path }: SourceReport): string | null {
   return path === null ? null : `/${fullPath}/-/blob/${sha}/${path.split('/').map(encodeURIComponent).join('/')}`;
 }

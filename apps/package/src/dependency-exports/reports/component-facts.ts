@@ -44,7 +44,7 @@ export function parseCycloneDxComponent(component: PickedValue): ComponentFacts 
   const purl = url && readText(component, 'purl');
   const type = readText(component, 'type');
   return {
-    ...{ ref: purl ?? uuidOfNameAndVersion(name, version), name, version, purl },
+    ...{ ref: purl ?? uuidUrnOfNameAndVersion(name, version), name, version, purl },
     component_type: type !== null && TYPES.has(type) ? type : 'library',
     packager: url ? (PACKAGERS[url.type] ?? url.type) : null,
     licenses: parseLicenses(component),
@@ -83,7 +83,7 @@ function parseLicenses(component: PickedValue): readonly ComponentLicense[] {
  * Returns a UUID (version 8) that is the same for the same name and version: `urn:uuid:` and lower-case hexadecimal
  * digits.
  */
-function uuidOfNameAndVersion(name: string, version: string | null): string {
+function uuidUrnOfNameAndVersion(name: string, version: string | null): string {
   const hex = createHash('sha256')
     .update(JSON.stringify([name, version]))
     .digest('hex');

@@ -45,22 +45,22 @@ export async function readCycloneDx(
   let waiting: NumberedComponent[] = [];
   let count = 0;
   const picker = new JsonPicker(cycloneDxShape, (name, item) => {
-    if (name === 'dependency') return addDependencyEdges(graph, item);
+    if (name === 'dependency') return addDependsOnEdges(graph, item);
     if (count >= MAX_COMPONENTS) throw new InvalidJsonDocument(`it has more than ${MAX_COMPONENTS} components`);
     const position = count++;
     graph.placeComponent(readText(item, 'bom-ref'), position);
     waiting.push({ ...parseCycloneDxComponent(item), position });
   });
-  for await (const _ of feedTokens(body, picker)) {
+  for await (const _ of feedJsonToPicker(body, picker)) {
     while (waiting.length >= BATCH) await take(waiting.splice(0, BATCH));
   }
   if (waiting.length > 0) await take(waiting);
   waiting = [];
-  return readDocumentFacts(picker.finish(), graph);
+  return readCycloneDxFacts(picker.finish(), graph);
 }
 
 /** Feeds the document to the picker, and yields after each chunk. Other work gets a turn in between. */
-async function* feedTokens(body: Readable, picker: JsonPicker): AsyncGenerator<void> {
+async function* feedJsonToPicker(body: Readable, picker: JsonPicker): AsyncGenerator<void> {
   const tokenizer = new Tokenizer();
   const failures: Error[] = [];
   tokenizer.onToken = ({ token, value }): void => picker.readToken(token, value);
@@ -80,13 +80,13 @@ async function* feedTokens(body: Readable, picker: JsonPicker): AsyncGenerator<v
   check();
 }
 
-function addDependencyEdges(graph: DependencyGraph, dependency: PickedValue): void {
-  const ref = readText(dependency, 'ref');
+function addDependsOnEdges(graph: DependencyGraph, entry: PickedValue): void {
+  const ref = readText(entry, 'ref');
   if (ref === null) return;
-  for (const child of readList(dependency, 'dependsOn')) if (typeof child === 'string') graph.addEdge(ref, child);
+  for (const child of readList(entry, 'dependsOn')) if (typeof child === 'string') graph.addEdge(ref, child);
 }
 
-function readDocumentFacts(document: PickedValue, graph: DependencyGraph): DocumentFacts {
+function readCycloneDxFacts(document: PickedValue, graph: DependencyGraph): DocumentFacts {
   if (readText(document, 'bomFormat') !== 'CycloneDX') throw new InvalidJsonDocument('its bomFormat is not CycloneDX');
   const version = readText(document, 'specVersion');
   if (version === null || !VERSIONS.includes(version))

@@ -112,8 +112,8 @@ export class PackagesQueries {
   ): Promise<Page<PackageRow>> {
     const query = new ListQuery<StoredPackageRow>({ name: 'packages', from: 'packages p', columns: COLUMNS })
       .where((bind) => `p.project_id = ${bind(project.id, 'project')}`)
-      .where(statusCondition(asked))
-      .where(versionCondition(asked))
+      .where(packageStatusConditionSql(asked))
+      .where(packageHasVersionConditionSql(asked))
       .narrow(FILTERS, asked)
       .orderBy([[ORDER_BY[asked.order_by], asked.sort]]);
     const found = await query.readPage(this.database, page);
@@ -140,8 +140,8 @@ export class PackagesQueries {
       },
     });
     query
-      .where(statusCondition(asked))
-      .where(versionCondition(asked))
+      .where(packageStatusConditionSql(asked))
+      .where(packageHasVersionConditionSql(asked))
       .where(`p.package_type <> 'terraform_module'`)
       .narrow(FILTERS, asked)
       .orderBy([[ORDER_BY[asked.order_by], asked.sort]]);
@@ -202,12 +202,15 @@ function splitSearchTerms(text: string): readonly string[] {
   return [...text.matchAll(/"([^"]+)"|(\S+)/g)].map(([, phrase, word]) => (phrase ?? word)!);
 }
 
-function statusCondition({ status }: PackageListing): string | ((bind: Bind) => string) {
+function packageStatusConditionSql({ status }: PackageListing): string | ((bind: Bind) => string) {
   if (status === undefined) return `p.status in (${literalListSql(LISTED_STATUSES)})`;
   return (bind) => `p.status = ${bind(status, 'status')}`;
 }
 
-function versionCondition({ include_versionless: isComplete, package_version: version }: PackageListing): string {
+function packageHasVersionConditionSql({
+  include_versionless: isComplete,
+  package_version: version,
+}: PackageListing): string {
   return isComplete && version === undefined ? 'true' : 'p.version is not null';
 }
 

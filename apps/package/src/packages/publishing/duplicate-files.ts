@@ -61,7 +61,7 @@ export class DuplicateFilePolicy {
   async refuseEarly(project: ProjectScope, viewer: SignedInViewer, file: NewPackageFile): Promise<void> {
     if (await this.areDuplicatesAllowed(project, file)) return;
     const earlier = await this.findFile(this.database, project, file);
-    if (earlier && !isRetryOfUnansweredUpload(earlier, earlier.sha256, viewer)) throw duplicateRefusal();
+    if (earlier && !isRetryOfUnansweredUpload(earlier, earlier.sha256, viewer)) throw duplicatePackageRefusal();
   }
 
   /** Adds a file in a transaction, or returns that of the upload which this one repeats. Errors: Refused. */
@@ -80,7 +80,7 @@ export class DuplicateFilePolicy {
       const earlier = await this.findFile(tx, project, file);
       if (!earlier) return add(tx, viewer.tokenId);
       if (isRetryOfUnansweredUpload(earlier, content.sha256, viewer)) return earlier;
-      throw duplicateRefusal();
+      throw duplicatePackageRefusal();
     });
     turn.stored(row.id);
     return row;
@@ -105,6 +105,6 @@ function fileLockKey({ id }: ProjectScope, { type, name, version, fileName }: Ne
   return JSON.stringify(['package file', id, type, name, version, fileName]);
 }
 
-function duplicateRefusal(): Refused {
+function duplicatePackageRefusal(): Refused {
   return new Refused('Duplicate package is not allowed');
 }

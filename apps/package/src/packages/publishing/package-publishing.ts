@@ -123,7 +123,7 @@ export class PackagePublishing {
     await this.quota.enforceQuota(tx, file.project, file.content.size);
     const found = await this.findOrCreatePackage(tx, file);
     const now = this.clock.now();
-    if (file.status !== undefined && file.status !== found.status && isToggledByUploads(found.status))
+    if (file.status !== undefined && file.status !== found.status && canUploadsChangeStatus(found.status))
       await tx.run(SET_STATUS, { id: found.id, status: file.status, now });
     const { size, sha256, sha1, md5 } = file.content;
     const [row] = await tx.run(ADD_FILE, {
@@ -166,6 +166,6 @@ export class PackagePublishing {
 }
 
 /** Uploads change only between these two statuses. */
-function isToggledByUploads(status: PackageStatus): boolean {
+function canUploadsChangeStatus(status: PackageStatus): boolean {
   return status === 'default' || status === 'hidden';
 }

@@ -72,7 +72,7 @@ export class SourceCodeClient {
    * Unavailable.
    */
   openGoModule(request: SourceModuleRequest): Promise<Readable | null> {
-    return this.askOrUnavailable(() => this.modules.open(request).catch(nullIfRefused));
+    return this.askOrUnavailable(() => this.modules.open(request).catch(nullIfMissingOrTooLarge));
   }
 
   /** Rechecks the rights of the request before each call, because a call may wait for a free git process. */
@@ -81,7 +81,7 @@ export class SourceCodeClient {
     try {
       return await ask();
     } catch (error) {
-      if (error instanceof InternalRefusal && error.status === 429) throw tooManyArchives(error);
+      if (error instanceof InternalRefusal && error.status === 429) throw tooManyArchivesRefusal(error);
       this.logger.warn({ err: error }, 'collaboration did not give source code');
       throw new Unavailable('collaboration away');
     }
@@ -89,7 +89,7 @@ export class SourceCodeClient {
 }
 
 /** A module that Go refuses is missing, or its list of files is too large. */
-function nullIfRefused(error: unknown): null {
+function nullIfMissingOrTooLarge(error: unknown): null {
   if (error instanceof InternalRefusal && (error.status === 404 || error.status === 413)) return null;
   throw error;
 }
@@ -100,7 +100,7 @@ export function toArchiveRateLimitKey({ userId, address }: Viewer): string {
 }
 
 /** Returns the refusal that collaboration uses for too many archives. Its setting is not known here. */
-function tooManyArchives({ retryAfterSeconds }: InternalRefusal): TooManyRequests {
+function tooManyArchivesRefusal({ retryAfterSeconds }: InternalRefusal): TooManyRequests {
   const setting = 'REPOSITORY_ARCHIVES_PER_MINUTE_COUNT';
   const limit = { name: 'repository_archives', most: 0, each: 'moment', setting } as const;
   const text = 'This archive has been requested too many times. Try again later.';

@@ -21,7 +21,7 @@ export function hasTooManyConanInfoLines(text: string): boolean {
  * sections and lines beyond MAX_INFO_LINES are skipped. Source: reference packages-and-admin 4.13.
  */
 export function parseConanInfo(text: string): ConanInfo {
-  const sections = parseInfoSections(text);
+  const sections = parseConanInfoSections(text);
   const lines = (name: string): readonly string[] => sections.get(name) ?? [];
   return {
     settings: parseKeyValueLines(lines('settings')),
@@ -32,7 +32,7 @@ export function parseConanInfo(text: string): ConanInfo {
   };
 }
 
-function parseInfoSections(text: string): ReadonlyMap<string, readonly string[]> {
+function parseConanInfoSections(text: string): ReadonlyMap<string, readonly string[]> {
   const sections = new Map<string, string[]>();
   let lines: string[] = [];
   for (const line of text.split(/\r?\n/, MAX_INFO_LINES).map((one) => one.trim())) {

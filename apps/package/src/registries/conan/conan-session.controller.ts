@@ -18,7 +18,7 @@ const TEXT = 'text/plain';
 const CAPABILITIES = { 'x-conan-server-capabilities': 'revisions' };
 
 /** Login and search: the same routes in both versions of the protocol, below projects and for the instance. */
-function createConanSessionController(kind: ConanRegistryKind, protocol: ConanProtocol) {
+function createConanLoginAndSearchController(kind: ConanRegistryKind, protocol: ConanProtocol) {
   const base = `${CONAN_REGISTRIES[kind].base}/${protocol}`;
   const place = `${protocol}, ${kind}`;
   const shared = {
@@ -95,6 +95,6 @@ function createConanPingController(kind: ConanRegistryKind) {
 
 export const CONAN_SESSION_CONTROLLERS = (['project', 'instance'] as const).flatMap((kind) => [
   createConanPingController(kind),
-  createConanSessionController(kind, 'v1'),
-  createConanSessionController(kind, 'v2'),
+  createConanLoginAndSearchController(kind, 'v1'),
+  createConanLoginAndSearchController(kind, 'v2'),
 ]);

@@ -3,7 +3,7 @@ import type { Refusals, RenderedError } from '@rookery/api-v4';
 import { BASIC_REFUSALS } from '../../packages/packages.permission';
 
 /** Refusals as Conan reads them. Source: reference packages-and-admin 4.13. */
-export const CONAN_REFUSALS: Refusals = { ...BASIC_REFUSALS, renderedAs: asErrorList, isErrorList: true };
+export const CONAN_REFUSALS: Refusals = { ...BASIC_REFUSALS, renderedAs: toErrorListRefusal, isErrorList: true };
 
 /**
  * Conan registries. `base` is the path below `/api/v4`. In the registry of the instance, the user of a recipe is the
@@ -27,7 +27,7 @@ export function recipePath(kind: ConanRegistryKind, protocol: 'v1' | 'v2'): stri
   return `${base}/${protocol}/conans/:package_name/:package_version/:package_username/:package_channel`;
 }
 
-function asErrorList(refusal: RenderedError): RenderedError {
+function toErrorListRefusal(refusal: RenderedError): RenderedError {
   if (refusal.body === null) return refusal;
   const { message, error, error_description } = JSON.parse(refusal.body) as Readonly<Record<string, unknown>>;
   // Libraries read the scopes that a token lacks.

@@ -105,7 +105,8 @@ const FILES = statement<RecipeParams & { recipe: string; binary: string; revisio
    where ${RECIPE} order by f.file_name`,
 );
 
-const foldCaseSql = (text: string): string => `case when :ignoresCase::boolean then lower(${text}) else ${text} end`;
+const lowerIfIgnoringCaseSql = (text: string): string =>
+  `case when :ignoresCase::boolean then lower(${text}) else ${text} end`;
 /** A pattern matches a whole reference, or its beginning up to a separator. */
 const MATCHES = `(:pattern::text is null or ${[
   'p.name',
@@ -113,7 +114,7 @@ const MATCHES = `(:pattern::text is null or ${[
   `p.name || '/' || p.version || split_part(substr(p.name_key, length(p.name) + 1), '/', 1)`,
   `p.name || '/' || p.version || substr(p.name_key, length(p.name) + 1)`,
 ]
-  .map((text) => `${foldCaseSql(text)} like :pattern`)
+  .map((text) => `${lowerIfIgnoringCaseSql(text)} like :pattern`)
   .join(' or ')})`;
 const FOUND = `p.package_type = 'conan' and p.status in (${STATUSES}) and ${MATCHES}
      and exists (select 1 from conan_revisions r ${COMPLETE} where r.package_id = p.id and r.binary_reference = '' and ${FIRST})

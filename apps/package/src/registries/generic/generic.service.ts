@@ -74,7 +74,7 @@ export class GenericPackagesService {
       type: 'generic',
       name: file.name,
       version: file.version,
-      fileName: storedFileNameOf(file.path),
+      fileName: encodeStoredFileName(file.path),
     } as const;
     if (named.fileName.length > MAX_NAME) throw new Refused('File name is too long');
     const maxBytes = await this.gate.admitUpload(project, viewer, { type: 'generic', name: file.name }, declaredSize);
@@ -87,13 +87,13 @@ export class GenericPackagesService {
 
   /** Returns the newest file with this name. Errors: NotFound. */
   async findNewest({ id }: ProjectScope, { name, version, path }: GenericFile): Promise<PackageFileRow> {
-    const [found] = await this.database.run(NEWEST, { project: id, name, version, file: storedFileNameOf(path) });
+    const [found] = await this.database.run(NEWEST, { project: id, name, version, file: encodeStoredFileName(path) });
     if (!found) throw new NotFound();
     return found;
   }
 }
 
 /** A file in folders is stored, and listed, as one encoded name. */
-function storedFileNameOf(path: string): string {
+function encodeStoredFileName(path: string): string {
   return path.includes('/') ? encodeURIComponent(path) : path;
 }

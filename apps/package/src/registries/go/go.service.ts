@@ -63,7 +63,7 @@ export class GoService {
     const { hostname, pathname } = new URL(this.links.webUrl(fullPath));
     const path = unescapeGoPathOrVersion(escaped);
     const found = path === null ? null : parseGoModulePath(`${hostname}${decodeURI(pathname)}`, path);
-    if (found === null) throw versionNotFound('module path is not in this project');
+    if (found === null) throw goVersionNotFoundRefusal('module path is not in this project');
     return found;
   }
 
@@ -78,7 +78,7 @@ export class GoService {
     const tag = text === null ? null : parseTagVersion(text);
     if (tag !== null) return this.resolveTagVersion(project, module, tag);
     const pseudo = text === null ? null : parsePseudoVersion(text);
-    if (pseudo === null) throw versionNotFound('unknown version');
+    if (pseudo === null) throw goVersionNotFoundRefusal('unknown version');
     return this.resolvePseudoVersion(project, module, pseudo);
   }
 
@@ -92,7 +92,7 @@ export class GoService {
   /** Finds the version of a branch or commit. `escaped` is null for the default branch. Errors: NotFound. */
   async resolveVersion(project: ProjectScope, module: GoModule, escaped: string | null): Promise<ResolvedGoVersion> {
     const rev = escaped === null ? null : unescapeGoPathOrVersion(escaped);
-    if (escaped !== null && rev === null) throw versionNotFound('unknown revision');
+    if (escaped !== null && rev === null) throw goVersionNotFoundRefusal('unknown revision');
     const commit = await this.findCommit(project, module, rev, { finds_tags: true });
     const found = findModuleFolder(module, commit);
     const tags = await this.listTagVersions(project.id, module, commit.id);
@@ -123,7 +123,7 @@ export class GoService {
       prefix,
       caller: toArchiveRateLimitKey(viewer),
     });
-    if (zip === null) throw versionNotFound('module is too large, or has file names that Go refuses');
+    if (zip === null) throw goVersionNotFoundRefusal('module is too large, or has file names that Go refuses');
     if (packageId !== null) this.files.recordDownload(packageId);
     return zip;
   }
@@ -137,14 +137,14 @@ export class GoService {
     const fits = isIncompatible
       ? module.major === null && module.folder === '' && major > 1
       : canGoModuleHaveMajor(module, major);
-    if (!fits) throw versionNotFound('version does not belong to the module path');
+    if (!fits) throw goVersionNotFoundRefusal('version does not belong to the module path');
     const named = { module: module.path, version };
     const pinned = await this.pins.findPin(project, named);
     const rev = pinned?.target_sha ?? `refs/tags/${tagNameOf(module, version)}`;
     const commit = await this.findCommit(project, module, rev, { keeps: pinned === null });
     const found = findModuleFolder(module, commit);
     if (isIncompatible && found.goMod !== null)
-      throw versionNotFound('version has a go.mod, so it is not +incompatible');
+      throw goVersionNotFoundRefusal('version has a go.mod, so it is not +incompatible');
     const row = pinned ?? (await this.pins.pinVersion(project, named, commit.id));
     // Another request has pinned another commit just now.
     if (row.target_sha !== commit.id) return this.resolveTagVersion(project, module, asked);
@@ -156,14 +156,15 @@ export class GoService {
     module: GoModule,
     asked: GoPseudoVersion,
   ): Promise<ResolvedGoVersion> {
-    if (!canGoModuleHaveMajor(module, asked.major)) throw versionNotFound('version does not belong to the module path');
+    if (!canGoModuleHaveMajor(module, asked.major))
+      throw goVersionNotFoundRefusal('version does not belong to the module path');
     const commit = await this.findCommit(project, module, asked.rev);
-    if (!commit.id.startsWith(asked.rev)) throw versionNotFound('unknown revision');
+    if (!commit.id.startsWith(asked.rev)) throw goVersionNotFoundRefusal('unknown revision');
     if (renderPseudoVersionTime(commit.committed_at) !== asked.time)
-      throw versionNotFound('time of the version is not that of the commit');
+      throw goVersionNotFoundRefusal('time of the version is not that of the commit');
     const { base } = asked;
     if (base !== null && !(await this.listTagVersions(project.id, module, commit.id)).includes(base))
-      throw versionNotFound(`${base} is no ancestor of the commit`);
+      throw goVersionNotFoundRefusal(`${base} is no ancestor of the commit`);
     return toResolvedVersion(module, commit, findModuleFolder(module, commit), asked.text, null);
   }
 
@@ -198,7 +199,7 @@ export class GoService {
     const paths = listModuleFolders(module).map((folder) => joinFolderPath(folder, 'go.mod'));
     const asked = { project_id: id, rev, paths, max_bytes: MAX_GO_MOD, keeps: false, finds_tags: false, ...options };
     const commit = await this.source.readCommit(asked);
-    if (commit === null) throw versionNotFound('unknown revision');
+    if (commit === null) throw goVersionNotFoundRefusal('unknown revision');
     return commit;
   }
 }
@@ -217,7 +218,7 @@ function findModuleFolder(module: GoModule, { contents }: SourceCommit): GoModul
   }
   const hasNone = contents.every((content) => content === null);
   if (hasNone && module.folder === '' && module.major === null) return { folder: '', goMod: null };
-  throw versionNotFound('no go.mod that declares the module path');
+  throw goVersionNotFoundRefusal('no go.mod that declares the module path');
 }
 
 function toResolvedVersion(
@@ -233,6 +234,6 @@ function toResolvedVersion(
 }
 
 /** Refusal whose text Go shows. */
-function versionNotFound(text: string): NotFound {
+function goVersionNotFoundRefusal(text: string): NotFound {
   return new NotFound(`not found: ${text}`, { verbatim: true });
 }

@@ -22,28 +22,34 @@ const MAX_FIELDS = 64 * 1024;
 const NO_TEXT = /[\u0000-\u0008\u000b\u000c\u000e-\u001f]|\p{Cs}/u;
 
 const FIELDS: Readonly<Record<string, FieldReader>> = {
-  apiVersion: readText,
-  name: readText,
-  version: readText,
-  description: readText,
-  home: readText,
-  sources: listReader(readText),
-  keywords: listReader(readText),
-  maintainers: listReader(recordReader({ name: readText, email: readText, url: readText })),
-  icon: readText,
-  condition: readText,
-  tags: readText,
-  appVersion: readText,
-  deprecated: readFlag,
-  annotations: readTextMap,
-  kubeVersion: readText,
+  apiVersion: readChartText,
+  name: readChartText,
+  version: readChartText,
+  description: readChartText,
+  home: readChartText,
+  sources: listReader(readChartText),
+  keywords: listReader(readChartText),
+  maintainers: listReader(recordReader({ name: readChartText, email: readChartText, url: readChartText })),
+  icon: readChartText,
+  condition: readChartText,
+  tags: readChartText,
+  appVersion: readChartText,
+  deprecated: readChartFlag,
+  annotations: readChartTextMap,
+  kubeVersion: readChartText,
   dependencies: listReader(
     recordReader({
-      ...{ name: readText, version: readText, repository: readText, condition: readText, tags: listReader(readText) },
-      ...{ enabled: readFlag, 'import-values': listReader(readImportValue), alias: readText },
+      ...{
+        name: readChartText,
+        version: readChartText,
+        repository: readChartText,
+        condition: readChartText,
+        tags: listReader(readChartText),
+      },
+      ...{ enabled: readChartFlag, 'import-values': listReader(readSubchartImportValue), alias: readChartText },
     }),
   ),
-  type: readText,
+  type: readChartText,
 };
 
 /**
@@ -57,7 +63,7 @@ export function parseHelmChartYaml(content: Buffer): Chart {
   if (typeof name !== 'string') throw invalidHelmChartRefusal('name is missing');
   if (typeof version !== 'string') throw invalidHelmChartRefusal('version is missing');
   if (name.length > MAX_LENGTH || !NAME.test(name)) throw invalidHelmChartRefusal('name is invalid');
-  if (version.length > MAX_LENGTH || !isChartVersion(version))
+  if (version.length > MAX_LENGTH || !isHelmChartVersion(version))
     throw invalidHelmChartRefusal('version should follow SemVer');
   const maintainers = found['maintainers'] as readonly { readonly name?: string }[] | undefined;
   // Helm has no maintainer without a name.
@@ -72,7 +78,7 @@ export function invalidHelmChartRefusal(problem: string): Refused {
   return new Refused(`Chart.yaml: ${problem}`, { verbatim: true });
 }
 
-function isChartVersion(version: string): boolean {
+function isHelmChartVersion(version: string): boolean {
   return VERSION.test(version) && version === version.trim() && parseVersion(version) !== null;
 }
 
@@ -82,14 +88,14 @@ function parsePlainYaml(content: Buffer): unknown {
     // The library's own check for double keys takes quadratic time.
     const document = parseDocument(content.toString(), { schema: 'failsafe', uniqueKeys: false, logLevel: 'silent' });
     if (document.errors.length > 0 || document.warnings.length > 0) throw invalidHelmChartRefusal('is no plain YAML');
-    visit(document, { Alias: refuseAlias, Map: (_, map) => refuseDoubleKeys(map) });
+    visit(document, { Alias: refuseYamlAlias, Map: (_, map) => refuseDoubleKeys(map) });
     return document.toJS({ maxAliasCount: 0 });
   } catch {
     throw invalidHelmChartRefusal('is no plain YAML');
   }
 }
 
-function refuseAlias(): never {
+function refuseYamlAlias(): never {
   throw invalidHelmChartRefusal('is no plain YAML');
 }
 
@@ -99,21 +105,21 @@ function refuseDoubleKeys({ items }: YAMLMap): void {
 }
 
 /** YAML writes an absent value as an empty text, `~` or `null`. */
-function isAbsent(value: unknown): boolean {
+function isAbsentYamlValue(value: unknown): boolean {
   return value === undefined || value === null || value === '' || value === '~' || value === 'null';
 }
 
-function readText(value: unknown, place: string): string {
+function readChartText(value: unknown, place: string): string {
   if (typeof value !== 'string' || NO_TEXT.test(value)) throw invalidHelmChartRefusal(`${place} is invalid`);
   return value;
 }
 
 /** Reads an entry of `import-values`: the name of an export of the subchart, or paths by `child` and `parent`. */
-function readImportValue(value: unknown, place: string): unknown {
-  return typeof value === 'string' ? readText(value, place) : readTextMap(value, place);
+function readSubchartImportValue(value: unknown, place: string): unknown {
+  return typeof value === 'string' ? readChartText(value, place) : readChartTextMap(value, place);
 }
 
-function readFlag(value: unknown, place: string): boolean {
+function readChartFlag(value: unknown, place: string): boolean {
   if (typeof value !== 'string' || !/^(?:true|false)$/i.test(value))
     throw invalidHelmChartRefusal(`${place} is invalid`);
   return value.toLowerCase() === 'true';
@@ -129,22 +135,25 @@ function listReader(item: FieldReader): FieldReader {
 /** Reads known fields in their order and leaves out others. */
 function recordReader(fields: Readonly<Record<string, FieldReader>>): FieldReader {
   return (value, place) => {
-    const given = requireObject(value, place);
-    const present = Object.keys(fields).filter((name) => Object.hasOwn(given, name) && !isAbsent(given[name]));
+    const given = requireChartObject(value, place);
+    const present = Object.keys(fields).filter((name) => Object.hasOwn(given, name) && !isAbsentYamlValue(given[name]));
     return Object.fromEntries(
       present.map((name) => [name, fields[name]!(given[name], place === '' ? name : `${place}.${name}`)]),
     );
   };
 }
 
-function readTextMap(value: unknown, place: string): unknown {
-  const entries = Object.entries(requireObject(value, place));
+function readChartTextMap(value: unknown, place: string): unknown {
+  const entries = Object.entries(requireChartObject(value, place));
   return Object.fromEntries(
-    entries.map(([key, one]) => [readText(key, place), isAbsent(one) ? '' : readText(one, `${place}.${key}`)]),
+    entries.map(([key, one]) => [
+      readChartText(key, place),
+      isAbsentYamlValue(one) ? '' : readChartText(one, `${place}.${key}`),
+    ]),
   );
 }
 
-function requireObject(value: unknown, place: string): Readonly<Record<string, unknown>> {
+function requireChartObject(value: unknown, place: string): Readonly<Record<string, unknown>> {
   if (typeof value !== 'object' || value === null || Array.isArray(value))
     throw invalidHelmChartRefusal(place === '' ? 'is no map' : `${place} is invalid`);
   return value as Readonly<Record<string, unknown>>;

@@ -35,14 +35,14 @@ export function indexDocument(index: HelmIndex): FileAnswer {
 
 async function* writeIndexYaml({ contextPath, state, charts }: HelmIndex): AsyncGenerator<Buffer> {
   let text = 'apiVersion: v1\n';
-  if (state.newest !== null) text += `generated: ${quoteYaml(state.newest.toISOString())}\n`;
-  text += `serverInfo:\n  contextPath: ${quoteYaml(contextPath)}\n`;
+  if (state.newest !== null) text += `generated: ${renderYamlValue(state.newest.toISOString())}\n`;
+  text += `serverInfo:\n  contextPath: ${renderYamlValue(contextPath)}\n`;
   let isEmpty = true;
   for await (const ofName of charts()) {
     if (isEmpty) text += 'entries:\n';
     isEmpty = false;
-    text += `  ${quoteYaml(ofName[0]!.name)}:\n`;
-    for (const row of onePerVersionNewestFirst(ofName)) text += `    - ${quoteYaml(toIndexEntry(row))}\n`;
+    text += `  ${renderYamlValue(ofName[0]!.name)}:\n`;
+    for (const row of selectNewestChartPerVersion(ofName)) text += `    - ${renderYamlValue(toIndexEntry(row))}\n`;
     yield Buffer.from(text);
     text = '';
   }
@@ -50,7 +50,7 @@ async function* writeIndexYaml({ contextPath, state, charts }: HelmIndex): Async
 }
 
 /** One chart for each version, of equal versions the newest upload. */
-function onePerVersionNewestFirst(charts: readonly IndexedChart[]): readonly IndexedChart[] {
+function selectNewestChartPerVersion(charts: readonly IndexedChart[]): readonly IndexedChart[] {
   const byVersion = new Map(charts.map((one) => [one.version, one]));
   return [...byVersion.values()].sort((a, b) => rcompare(a.version, b.version) || b.file_id - a.file_id);
 }
@@ -59,7 +59,7 @@ function toIndexEntry({ chart, file_name, created_at, sha256 }: IndexedChart): o
   return { ...chart, urls: [`charts/${file_name}`], created: created_at.toISOString(), digest: sha256 };
 }
 
-function quoteYaml(value: unknown): string {
+function renderYamlValue(value: unknown): string {
   return JSON.stringify(value).replace(
     ESCAPED,
     (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`,

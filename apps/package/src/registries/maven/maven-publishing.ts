@@ -112,7 +112,7 @@ export class MavenPublishing {
       ...{ name: path.name, version: path.version, fileName: path.fileName },
     });
     await tx.run(ADD_FACTS, { file: row.id, sha512, listed });
-    const plugins = metadata === null || isSnapshot ? [] : usablePlugins(metadata.plugins);
+    const plugins = metadata === null || isSnapshot ? [] : selectUsableMavenPlugins(metadata.plugins);
     if (plugins.length === 0) return row;
     await tx.run(MERGE_PLUGINS, {
       ...{ package: row.package_id, artifacts: plugins.map(({ artifactId }) => artifactId) },
@@ -132,7 +132,7 @@ function toNewPackageFile({ name, version, fileName }: MavenFilePath): NewPackag
 }
 
 /** Plugins that a client can find, each artifact once. Errors: Refused for a text that is too long. */
-function usablePlugins(plugins: readonly Plugin[]): Plugin[] {
+function selectUsableMavenPlugins(plugins: readonly Plugin[]): Plugin[] {
   const found = new Map<string, Plugin>();
   for (const plugin of plugins) {
     if (plugin.artifactId === '' || plugin.prefix === '') continue;

@@ -40,8 +40,8 @@ export class MavenDownloads {
       mediaType: file.file_name.endsWith('.pom') ? 'application/xml' : download.mediaType,
       headers: {
         ...download.headers,
-        ...digestHeaders({ md5: file.md5, sha1: file.sha1 }),
-        ...(file.sha512 === null ? {} : digestHeaders({ sha512: file.sha512 })),
+        ...mavenChecksumHeaders({ md5: file.md5, sha1: file.sha1 }),
+        ...(file.sha512 === null ? {} : mavenChecksumHeaders({ sha512: file.sha512 })),
       },
     };
   }
@@ -57,7 +57,7 @@ function documentDownload(document: MetadataDocument): FileAnswer {
     mediaType: 'application/xml',
     ...(lastModified === null ? {} : { lastModified }),
     version: sha256!,
-    headers: digestHeaders({ md5: md5!, sha1: sha1!, sha256: sha256!, sha512: sha512! }),
+    headers: mavenChecksumHeaders({ md5: md5!, sha1: sha1!, sha256: sha256!, sha512: sha512! }),
   };
 }
 
@@ -69,6 +69,6 @@ function digestDownload(digest: string, lastModified: Date | null): FileAnswer {
   };
 }
 
-function digestHeaders(digests: Partial<Readonly<Record<MavenDigest, string>>>): Record<string, string> {
+function mavenChecksumHeaders(digests: Partial<Readonly<Record<MavenDigest, string>>>): Record<string, string> {
   return Object.fromEntries(Object.entries(digests).map(([name, digest]) => [`x-checksum-${name}`, digest]));
 }

@@ -64,7 +64,7 @@ const PLACES = {
 } as const;
 
 /** Declares a statement for both places. `sql` receives the FROM item `p` with the columns `id` and `version`. */
-function declareForBothPlaces<P extends object, Row>(
+function declareProjectAndGroupStatements<P extends object, Row>(
   name: string,
   condition: string,
   sql: (packages: string) => string,
@@ -81,7 +81,7 @@ const FILE_OF_PACKAGE = `join package_files f on f.package_id = p.id and md5(f.f
   left join maven_files m on m.file_id = f.id`;
 type FileParams = NameParams & { readonly version: string; readonly file: string };
 
-const NEWEST = declareForBothPlaces<FileParams, MavenFileRow>(
+const NEWEST = declareProjectAndGroupStatements<FileParams, MavenFileRow>(
   'newest_file',
   ONE_VERSION,
   (packages) => `select ${FILE_COLUMNS} from ${packages} ${FILE_OF_PACKAGE} order by p.id desc, f.id desc limit 1`,
@@ -90,7 +90,7 @@ const NEWEST = declareForBothPlaces<FileParams, MavenFileRow>(
  * The look-up of each listed file is a subquery with a limit, so that other files of the package are not read.
  * Older rows may list names of more than 5,000 characters. They are skipped, because no stored file has such a name.
  */
-const SNAPSHOT_METADATA = declareForBothPlaces<FileParams, SnapshotMetadataRow>(
+const SNAPSHOT_METADATA = declareProjectAndGroupStatements<FileParams, SnapshotMetadataRow>(
   'snapshot_metadata',
   ONE_VERSION,
   (packages) => `select found.*, array(
@@ -103,7 +103,7 @@ const SNAPSHOT_METADATA = declareForBothPlaces<FileParams, SnapshotMetadataRow>(
       order by p.id desc, f.id desc limit 1) found`,
 );
 /** Bounds: the newest 5,000 versions. */
-const VERSIONS = declareForBothPlaces<NameParams, VersionRow>(
+const VERSIONS = declareProjectAndGroupStatements<NameParams, VersionRow>(
   'versions',
   `${INSTALLABLE} and p.version is not null`,
   (packages) => `select p.id as published, p.version, newest.created_at as uploaded_at from ${packages}
@@ -112,7 +112,7 @@ const VERSIONS = declareForBothPlaces<NameParams, VersionRow>(
     order by p.id desc limit 5000`,
 );
 /** Bounds: 5,000 plugins. */
-const PLUGINS = declareForBothPlaces<NameParams, PluginRow>(
+const PLUGINS = declareProjectAndGroupStatements<NameParams, PluginRow>(
   'plugins',
   `${INSTALLABLE} and p.version is null`,
   (packages) => `select distinct on (plugin.artifact_id) plugin.artifact_id, plugin.prefix, plugin.name from ${packages}

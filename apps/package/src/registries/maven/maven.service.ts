@@ -108,13 +108,13 @@ export class MavenService {
     const file = await this.maven.findNewest({ kind: 'project', id }, address);
     if (file === null) throw new NotFound();
     const expected = file[digest];
-    if (expected !== null && findDigest(text, DIGEST_LENGTHS[digest]) !== expected) throw new Conflict();
+    if (expected !== null && findHexDigestInText(text, DIGEST_LENGTHS[digest]) !== expected) throw new Conflict();
     return result;
   }
 }
 
 /** Digest files may also name the file, before or after the digest. */
-function findDigest(text: string, length: number): string | null {
+function findHexDigestInText(text: string, length: number): string | null {
   const found = new RegExp(`(?<![0-9a-f])[0-9a-f]{${length}}(?![0-9a-f])`, 'i').exec(text);
   return found === null ? null : found[0].toLowerCase();
 }

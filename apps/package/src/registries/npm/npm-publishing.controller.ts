@@ -88,7 +88,7 @@ export class NpmPublishingController {
 }
 
 /** Registries of groups and of the instance take no versions. */
-function createNpmRefusalsController(kind: 'group' | 'instance') {
+function createNpmPublishRefusalsController(kind: 'group' | 'instance') {
   const { base: path, below, resource } = NPM_REGISTRIES[kind];
 
   @Controller()
@@ -116,5 +116,5 @@ function createNpmRefusalsController(kind: 'group' | 'instance') {
   return NpmRefusalsController;
 }
 
-export const NpmRefusalsOfGroupsController = createNpmRefusalsController('group');
-export const NpmRefusalsOfInstanceController = createNpmRefusalsController('instance');
+export const NpmRefusalsOfGroupsController = createNpmPublishRefusalsController('group');
+export const NpmRefusalsOfInstanceController = createNpmPublishRefusalsController('instance');

@@ -29,7 +29,7 @@ const HINT = 'Log in with an access token: set _authToken of this registry in .n
  * Routes of npm clients that are not about packages: the username of the caller, search and audits. Rookery knows no advisories and
  * searches nothing, and answers so that clients go on. Source: reference packages-and-admin 4.4.
  */
-function createNpmServicesController(kind: NpmRegistryKind) {
+function createNpmWhoamiSearchAuditController(kind: NpmRegistryKind) {
   const { base, below, resource } = NPM_REGISTRIES[kind];
   const shared = {
     ...below,
@@ -133,9 +133,9 @@ function createNpmServicesController(kind: NpmRegistryKind) {
   return NpmServicesController;
 }
 
-export const NpmServicesOfProjectsController = createNpmServicesController('project');
-export const NpmServicesOfGroupsController = createNpmServicesController('group');
-export const NpmServicesOfInstanceController = createNpmServicesController('instance');
+export const NpmServicesOfProjectsController = createNpmWhoamiSearchAuditController('project');
+export const NpmServicesOfGroupsController = createNpmWhoamiSearchAuditController('group');
+export const NpmServicesOfInstanceController = createNpmWhoamiSearchAuditController('instance');
 
 /** Reads a body to its end, so that its limits count. */
 async function skipBody(body: AsyncIterable<Buffer>): Promise<void> {

@@ -33,20 +33,20 @@ export function compareNugetVersionKeys(a: string, b: string): number {
     const difference = number - other.numbers[index]!;
     if (difference !== 0) return difference;
   }
-  return compareLabels(one.labels, other.labels);
+  return comparePrereleaseLabels(one.labels, other.labels);
 }
 
 /** A release comes after its prereleases; of labels, numbers come before texts, and fewer before more. */
-function compareLabels(a: readonly string[], b: readonly string[]): number {
+function comparePrereleaseLabels(a: readonly string[], b: readonly string[]): number {
   if (a.length === 0 || b.length === 0) return b.length - a.length;
   for (let index = 0; index < Math.min(a.length, b.length); index++) {
-    const difference = compareLabel(a[index]!, b[index]!);
+    const difference = comparePrereleaseLabel(a[index]!, b[index]!);
     if (difference !== 0) return difference;
   }
   return a.length - b.length;
 }
 
-function compareLabel(a: string, b: string): number {
+function comparePrereleaseLabel(a: string, b: string): number {
   const [isNumber, isOtherNumber] = [/^\d+$/.test(a), /^\d+$/.test(b)];
   if (isNumber && isOtherNumber) return Number(a) - Number(b);
   if (isNumber !== isOtherNumber) return isNumber ? -1 : 1;

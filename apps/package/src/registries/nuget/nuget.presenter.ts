@@ -145,7 +145,7 @@ const MAX_LEAVES = 16 * 1024 ** 2;
  */
 export function registrationDocument(urls: NugetUrls, rows: readonly NugetRow[]): JsonText {
   const id = `${urls.base}/metadata/${rows[0]!.name_key}/index.json`;
-  const leaves = renderNewestLeaves(urls, rows);
+  const leaves = renderNewestRegistrationLeaves(urls, rows);
   const [lower, upper] = [rows.at(-leaves.length)!.version_key, rows.at(-1)!.version_key];
   const page = JSON.stringify({ '@id': id, lower, upper, count: leaves.length });
   const items = `[${page.slice(0, -1)},"items":[${leaves.join(',')}]}]`;
@@ -153,7 +153,7 @@ export function registrationDocument(urls: NugetUrls, rows: readonly NugetRow[])
 }
 
 /** Returns the JSON of the newest versions, the oldest first. It has at least one version. */
-function renderNewestLeaves(urls: NugetUrls, rows: readonly NugetRow[]): readonly string[] {
+function renderNewestRegistrationLeaves(urls: NugetUrls, rows: readonly NugetRow[]): readonly string[] {
   const leaves: string[] = [];
   let size = 0;
   for (const row of [...rows].reverse()) {

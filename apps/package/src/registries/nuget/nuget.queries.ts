@@ -48,7 +48,7 @@ const MAX_VERSIONS = 300;
 const MAX_FOUND_VERSIONS = 10;
 
 const COLUMNS = `p.id as package_id, p.project_id, v.name_key, p.name, p.version, v.version_key, p.created_at`;
-const versionsSql = (scope: string, condition: string): string =>
+const installableVersionsFromSql = (scope: string, condition: string): string =>
   `${scope}
    join nuget_versions v on v.project_id = scope.id ${condition}
    join packages p on p.id = v.package_id and p.status in (${literalListSql(INSTALLABLE_STATUSES)})`;
@@ -56,13 +56,13 @@ const versionsSql = (scope: string, condition: string): string =>
 const VERSIONS = createNugetPlaceStatement<{ name: string }, NugetRow>(
   'versions',
   (scope) =>
-    `select ${COLUMNS}, v.nuspec from ${versionsSql(scope, 'and v.name_key = :name')}
+    `select ${COLUMNS}, v.nuspec from ${installableVersionsFromSql(scope, 'and v.name_key = :name')}
      order by p.id desc limit ${MAX_VERSIONS}`,
 );
 const VERSION = createNugetPlaceStatement<{ name: string; version: string }, NugetRow>(
   'version',
   (scope) =>
-    `select ${COLUMNS}, v.nuspec from ${versionsSql(scope, 'and v.name_key = :name and v.version_key = :version')}
+    `select ${COLUMNS}, v.nuspec from ${installableVersionsFromSql(scope, 'and v.name_key = :name and v.version_key = :version')}
      order by p.id desc limit 1`,
 );
 const NAMES = createNugetPlaceStatement<{ q: string; prerelease: boolean; skip: number; take: number }, NamePage>(
@@ -87,7 +87,7 @@ const OF_NAMES = createNugetPlaceStatement<{ names: readonly string[]; prereleas
   (scope) =>
     `select found.* from unnest(:names::text[]) as asked (name), lateral (
        select p.id as package_id, v.name_key, p.version, v.version_key
-       from ${versionsSql(scope, 'and v.name_key = asked.name and (:prerelease::boolean or not v.is_prerelease)')}
+       from ${installableVersionsFromSql(scope, 'and v.name_key = asked.name and (:prerelease::boolean or not v.is_prerelease)')}
        order by p.id desc limit ${MAX_VERSIONS}) found`,
 );
 const ROWS = statement<{ ids: readonly number[] }, NugetRow>(
@@ -99,7 +99,7 @@ const FILE = createNugetPlaceStatement<{ name: string; version: string; file: st
   'file',
   (scope) =>
     `select f.id, f.package_id, f.file_name, f.size, f.sha256, f.sha1, f.md5, f.created_at, f.updated_at
-     from ${versionsSql(scope, 'and v.name_key = :name and v.version_key = :version')}
+     from ${installableVersionsFromSql(scope, 'and v.name_key = :name and v.version_key = :version')}
      join package_files f on f.package_id = p.id and md5(f.file_name) = md5(:file) and f.file_name = :file
        and not f.is_pending_destruction
      order by f.id desc limit 1`,

@@ -56,7 +56,7 @@ const parser = new XMLParser({
 
 /** Reads a `.nuspec`. Unknown elements are ignored. Errors: Refused. Source: reference packages-and-admin 4.9. */
 export function parseNuspec(bytes: Buffer): Nuspec {
-  const metadata = findChildren(findChildren(parseXml(bytes), 'package')[0], 'metadata')[0];
+  const metadata = findChildren(findChildren(parseNuspecXml(bytes), 'package')[0], 'metadata')[0];
   if (!metadata) throw nugetValidationRefusal('nuspec has no metadata');
   // PostgreSQL stores no half of a surrogate pair in JSON, which a cut may leave.
   const text = (name: string): string =>
@@ -87,7 +87,7 @@ export function nugetValidationRefusal(problem: string): Refused {
   return new Refused(`Validation failed: ${problem}`, { verbatim: true });
 }
 
-function parseXml(bytes: Buffer): XmlElement {
+function parseNuspecXml(bytes: Buffer): XmlElement {
   const text = decodeXml(bytes, 'nuspec');
   try {
     return parser.parse(text, true) as XmlElement;

@@ -30,7 +30,7 @@ export function normalizePypiVersion(version: string): string | null {
     pre === undefined ? '' : `${PRE_NAMES[pre] ?? pre}${stripLeadingZeros(preNumber)}`,
     bare === undefined && post === undefined ? '' : `.post${stripLeadingZeros(bare ?? postNumber)}`,
     dev === undefined ? '' : `.dev${stripLeadingZeros(devNumber)}`,
-    local === undefined ? '' : `+${local.split(/[-_.]/).map(normalizeLocalPart).join('.')}`,
+    local === undefined ? '' : `+${local.split(/[-_.]/).map(normalizeLocalVersionPart).join('.')}`,
   ].join('');
 }
 
@@ -38,6 +38,6 @@ function stripLeadingZeros(digits = '0'): string {
   return digits.replace(/^0+(?=\d)/, '');
 }
 
-function normalizeLocalPart(part: string): string {
+function normalizeLocalVersionPart(part: string): string {
   return /^\d+$/.test(part) ? stripLeadingZeros(part) : part;
 }

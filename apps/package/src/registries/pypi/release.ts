@@ -57,7 +57,7 @@ export function parsePypiRelease(fields: FormFields, content: UploadedContent | 
   const versionKey = normalizePypiVersion(version);
   if (versionKey === null) throw pypiValidationRefusal('Version is invalid');
   const nameKey = nameKeyOf('pypi', name);
-  checkFileName(content.fileName, nameKey, versionKey);
+  checkPypiFileName(content.fileName, nameKey, versionKey);
   checkDigests(fields, content.file);
   const requiresPython = fields.get('requires_python')?.trim() || null;
   if (requiresPython !== null && CONTROLS.test(requiresPython))
@@ -79,7 +79,7 @@ function requireField(fields: FormFields, name: 'name' | 'version'): string {
 }
 
 /** A file belongs to the package whose name it begins with, so that it cannot pass for one of another package. */
-function checkFileName(fileName: string, nameKey: string, versionKey: string): void {
+function checkPypiFileName(fileName: string, nameKey: string, versionKey: string): void {
   const isValid = fileName.length <= MAX_LENGTH && FILE_NAME.test(fileName);
   const isOfPackage = fileName.endsWith('.whl')
     ? isWheelOf(fileName, nameKey, versionKey)

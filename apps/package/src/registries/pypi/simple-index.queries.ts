@@ -56,7 +56,7 @@ interface PlaceStatements<P extends object, R> {
   readonly ofGroup: DeclaredStatement<ReadableProjectsParams & P, R>;
 }
 
-function declareForBothPlaces<P extends object, R>(
+function declareProjectAndGroupStatements<P extends object, R>(
   name: string,
   compose: (scope: string) => string,
 ): PlaceStatements<P, R> {
@@ -67,52 +67,52 @@ function declareForBothPlaces<P extends object, R>(
 }
 
 /** FROM clause of the packages with one name. */
-const namedPackagesSql = (scope: string): string =>
+const packagesByNameFromSql = (scope: string): string =>
   `${scope} join packages p on p.project_id = scope.id and p.package_type = 'pypi' and p.name_key = :name and ${INSTALLABLE}`;
-const filesOfNamedPackagesSql = (scope: string): string =>
-  `${namedPackagesSql(scope)}
+const packageFilesByNameFromSql = (scope: string): string =>
+  `${packagesByNameFromSql(scope)}
    join package_files f on f.package_id = p.id and not f.is_pending_destruction
    left join pypi_files m on m.file_id = f.id`;
-const nextNameSql = (after: string): string =>
+const nextPackageNameSql = (after: string): string =>
   `(select p.name_key, p.name from packages p
     where p.project_id = scope.id and p.package_type = 'pypi' and p.name_key > ${after} and ${INSTALLABLE}
     order by p.name_key limit 1)`;
 
-const DIGEST = declareForBothPlaces<{ name: string }, { files: number; digest: string }>(
+const DIGEST = declareProjectAndGroupStatements<{ name: string }, { files: number; digest: string }>(
   'digest',
   (scope) => `select count(*)::int as files,
      md5(coalesce(string_agg(f.id || coalesce('y' || m.yanked, ''), ',' order by f.id), '')) as digest
-   from ${filesOfNamedPackagesSql(scope)}`,
+   from ${packageFilesByNameFromSql(scope)}`,
 );
-const FILES = declareForBothPlaces<{ name: string; after: string }, IndexedFile>(
+const FILES = declareProjectAndGroupStatements<{ name: string; after: string }, IndexedFile>(
   'files',
   (scope) => `select distinct on (f.file_name) f.file_name, f.sha256, f.size, f.created_at, m.requires_python,
      m.metadata_sha256, m.yanked
-   from ${filesOfNamedPackagesSql(scope)}
+   from ${packageFilesByNameFromSql(scope)}
    where f.file_name > :after
    order by f.file_name, f.id desc limit ${BATCH}`,
 );
-const VERSIONS = declareForBothPlaces<{ name: string; after: string }, { version: string }>(
+const VERSIONS = declareProjectAndGroupStatements<{ name: string; after: string }, { version: string }>(
   'versions',
   (scope) =>
-    `select distinct p.version from ${namedPackagesSql(scope)} ` +
+    `select distinct p.version from ${packagesByNameFromSql(scope)} ` +
     `where p.version > :after order by p.version limit ${BATCH}`,
 );
 /** Jumps from name to name, however many versions each has. */
-const NAMES = declareForBothPlaces<{ after: string }, IndexedName>(
+const NAMES = declareProjectAndGroupStatements<{ after: string }, IndexedName>(
   'names',
   (scope) => `select distinct on (names.name_key) names.name_key, names.name
    from ${scope}, lateral (
      with recursive found as (
-       ${nextNameSql(':after')}
+       ${nextPackageNameSql(':after')}
        union all
-       select next.name_key, next.name from found, lateral ${nextNameSql('found.name_key')} next
+       select next.name_key, next.name from found, lateral ${nextPackageNameSql('found.name_key')} next
      )
      select name_key, name from found limit ${BATCH}
    ) names
    order by names.name_key, names.name limit ${BATCH}`,
 );
-const DOWNLOAD = declareForBothPlaces<{ sha256: string; file: string }, DownloadRow>(
+const DOWNLOAD = declareProjectAndGroupStatements<{ sha256: string; file: string }, DownloadRow>(
   'download',
   (scope) => `select f.id, f.package_id, f.file_name, f.size, f.sha256, f.sha1, f.md5, f.created_at, f.updated_at,
      m.metadata_sha256, m.metadata_size

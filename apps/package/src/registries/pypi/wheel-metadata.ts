@@ -34,7 +34,7 @@ export class WheelMetadataStore {
       const options = { strictFileNames: true, autoClose: false };
       const zip = await fromRandomAccessReaderPromise(new BlobReader(this.blobs, key), size, options);
       try {
-        const entry = await findMetadataEntry(zip, wheel[1]!, wheel[2]!, signal);
+        const entry = await findWheelMetadataEntry(zip, wheel[1]!, wheel[2]!, signal);
         if (entry === null) return null;
         const source = await zip.openReadStreamPromise(entry);
         const stored = await this.blobs.put(source, { maxBytes: MAX_METADATA_BYTES, signal });
@@ -52,7 +52,7 @@ export class WheelMetadataStore {
  * The only entry `<name>-<version>.dist-info/METADATA`. Null if there is none or several, if it is encrypted or too
  * large, or if the archive has too many entries.
  */
-async function findMetadataEntry(
+async function findWheelMetadataEntry(
   zip: ZipFile,
   name: string,
   version: string,
@@ -64,14 +64,14 @@ async function findMetadataEntry(
     signal.throwIfAborted();
     const folder = /^([^/-]+)-([^/]+)\.dist-info\/METADATA$/.exec(entry.fileName);
     if (!folder) continue;
-    const isOwn = nameKeyOf('pypi', folder[1]!) === nameKeyOf('pypi', name) && isSameVersion(folder[2]!, version);
+    const isOwn = nameKeyOf('pypi', folder[1]!) === nameKeyOf('pypi', name) && isSamePypiVersion(folder[2]!, version);
     if (isOwn) found.push(entry);
   }
   const [entry] = found;
   return found.length === 1 && entry!.uncompressedSize <= MAX_METADATA_BYTES && !entry!.isEncrypted() ? entry! : null;
 }
 
-function isSameVersion(version: string, other: string): boolean {
+function isSamePypiVersion(version: string, other: string): boolean {
   const key = normalizePypiVersion(version);
   return version === other || (key !== null && key === normalizePypiVersion(other));
 }

@@ -35,7 +35,7 @@ export class TerraformFileTokens {
     const expires = Math.floor(this.clock.now().getTime() / 1000) + LIFETIME;
     const rights = (viewer.isAdmin ? 1 : 0) + (viewer.isExternal ? 2 : 0);
     const claims = `${fileId}.${expires}.${viewer.userId ?? 0}.${rights}`;
-    return `${claims}.${computeMac(claims, this.keys[0]).toString('base64url')}`;
+    return `${claims}.${computeFileTokenMac(claims, this.keys[0]).toString('base64url')}`;
   }
 
   /**
@@ -47,13 +47,13 @@ export class TerraformFileTokens {
     if (signature === undefined || Number(expires) * 1000 <= this.clock.now().getTime()) return null;
     const presented = Buffer.from(signature, 'base64url');
     const claims = token.slice(0, token.lastIndexOf('.'));
-    if (!this.keys.some((key) => timingSafeEqual(presented, computeMac(claims, key)))) return null;
+    if (!this.keys.some((key) => timingSafeEqual(presented, computeFileTokenMac(claims, key)))) return null;
     const userId = Number(user) || null;
     const [isAdmin, isExternal] = [(Number(rights) & 1) !== 0, (Number(rights) & 2) !== 0];
     return { fileId: Number(file), viewer: { ...viewer, userId, isAdmin, isExternal } };
   }
 }
 
-function computeMac(claims: string, key: Buffer): Buffer {
+function computeFileTokenMac(claims: string, key: Buffer): Buffer {
   return createHmac('sha256', key).update(claims).digest();
 }

@@ -49,7 +49,7 @@ export class TerraformReleases {
     await this.refuseInOtherProject(this.database, release);
     const existing = await this.findVersion(this.database, release);
     if (existing && !isRetryOfUnansweredUpload(existing, existing.sha256 ?? undefined, release.viewer))
-      throw duplicateRefusal();
+      throw duplicateVersionRefusal();
   }
 
   /**
@@ -74,7 +74,7 @@ export class TerraformReleases {
     const existing = await this.findVersion(tx, release);
     if (existing) {
       if (existing.file_id === null || !isRetryOfUnansweredUpload(existing, content.sha256, viewer))
-        throw duplicateRefusal();
+        throw duplicateVersionRefusal();
       return existing.file_id;
     }
     const { id } = await this.publishing.publishFile(tx, {
@@ -97,6 +97,6 @@ export class TerraformReleases {
   }
 }
 
-function duplicateRefusal(): Forbidden {
+function duplicateVersionRefusal(): Forbidden {
   return new Forbidden('Package version already exists.', { verbatim: true });
 }

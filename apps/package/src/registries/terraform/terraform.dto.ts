@@ -7,16 +7,16 @@ const VERSION =
   /^(?:0|[1-9]\d*)\.(?:0|[1-9]\d*)\.(?:0|[1-9]\d*)(?:-(?:0|[1-9]\d*|\d*[A-Za-z-][0-9A-Za-z-]*)(?:\.(?:0|[1-9]\d*|\d*[A-Za-z-][0-9A-Za-z-]*))*)?(?:\+[0-9A-Za-z-]+(?:\.[0-9A-Za-z-]+)*)?$/;
 
 /** A module of a project. Source: reference packages-and-admin 4.10. */
-class IdentifyModuleOfProject {
+class IdentifyTerraformModuleOfProject {
   @Text({ in: 'path', max: 127, pattern: NAME, about: 'Name of the module.' }) name: string;
   @Text({ in: 'path', max: 127, pattern: NAME, about: 'System that the module is for, such as `aws`.' }) system: string;
 }
 
-export class UploadTerraformModule extends IdentifyModuleOfProject {
+export class UploadTerraformModule extends IdentifyTerraformModuleOfProject {
   @Text({ in: 'path', max: 255, pattern: VERSION, about: 'Version (SemVer) without `v`.' }) version: string;
 }
 
-export class ShowLatestTerraformModule extends IdentifyModuleOfProject {
+export class ShowLatestTerraformModule extends IdentifyTerraformModuleOfProject {
   @Flag({ optional: true, about: 'Answers 204 with the address of the archive.' }) 'terraform-get'?: boolean;
 }
 
@@ -24,7 +24,7 @@ export class ShowTerraformModule extends ShowLatestTerraformModule {
   @Text({ in: 'path', max: 255, pattern: VERSION, about: 'Version (SemVer) without `v`.' }) version: string;
 }
 
-export class IdentifyTerraformModule extends IdentifyModuleOfProject {
+export class IdentifyTerraformModule extends IdentifyTerraformModuleOfProject {
   @Text({ in: 'path', max: 255, pattern: NAMESPACE, about: 'Path of the top-level group or user.' }) namespace: string;
 }
 

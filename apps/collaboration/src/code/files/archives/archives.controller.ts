@@ -46,7 +46,7 @@ export class ArchivesController {
     // Paths that cannot be in a repository leave nothing out.
     const without = params.exclude_paths.map((one) => one.replace(/\/$/, '')).filter(isTreePath);
     return this.repositories.useRepository(within, async (repository) => {
-      const { commit, ref } = await resolveRevision(repository, params.sha);
+      const { commit, ref } = await resolveArchiveRevision(repository, params.sha);
       await requirePathInCommit(repository, commit, path);
       const prefix = composeArchiveName(within, [ref, commit], path);
       const paths = path === '' ? [] : [path];
@@ -60,7 +60,7 @@ export class ArchivesController {
       return {
         mediaType: format === 'zip' ? 'application/zip' : 'application/octet-stream',
         filename: `${prefix}.${format}`,
-        version: computeVersion([commit, format, prefix, ...without]),
+        version: computeArchiveVersionDigest([commit, format, prefix, ...without]),
         stream: open,
       };
     });
@@ -68,7 +68,7 @@ export class ArchivesController {
 }
 
 /** Returns the commit of a revision and its name in the file name. Errors: NotFound. */
-async function resolveRevision(repository: Repository, sha: string): Promise<{ commit: ObjectId; ref: string }> {
+async function resolveArchiveRevision(repository: Repository, sha: string): Promise<{ commit: ObjectId; ref: string }> {
   const commit = await resolveCommit(repository, sha === '' ? 'HEAD' : sha);
   if (commit === null) throw new NotFound('File');
   // Without a revision the name is that of the default branch, so both requests have the same bytes.
@@ -87,6 +87,6 @@ function composeArchiveName({ path: project }: ProjectScope, parts: readonly str
   return folder !== '' && isTreePath(whole!) ? whole! : name!;
 }
 
-function computeVersion(parts: readonly string[]): string {
+function computeArchiveVersionDigest(parts: readonly string[]): string {
   return createHash('sha256').update(JSON.stringify(parts)).digest('hex').slice(0, 40);
 }

@@ -33,7 +33,7 @@ export function filesOfGoModule(entries: readonly TreeEntry[], folder: string): 
     .filter(({ name }) => name.endsWith('/go.mod'))
     .map(({ name }) => name.slice(0, -'go.mod'.length));
   const isNested = createInFolderPredicate(new Set(nested));
-  const files = inside.filter(({ name }) => !isNested(name) && !isVendored(name));
+  const files = inside.filter(({ name }) => !isNested(name) && !isVendoredGoFile(name));
   const licence = regular.find(({ path }) => path === 'LICENSE');
   if (start !== '' && licence && !files.some(({ name }) => name === 'LICENSE'))
     files.push({ ...licence, name: 'LICENSE' });
@@ -53,7 +53,7 @@ function createInFolderPredicate(folders: ReadonlySet<string>): (name: string) =
  * Whether Go's tools leave the file out as vendored. Below folders their check skips a wrong number of characters. They
  * keep this error so that digests do not change, so it is repeated here.
  */
-function isVendored(name: string): boolean {
+function isVendoredGoFile(name: string): boolean {
   if (name.startsWith('vendor/')) return name.slice('vendor/'.length).includes('/');
   return name.includes('/vendor/') && name.slice('/vendor/'.length).includes('/');
 }
@@ -65,10 +65,10 @@ function isValidGoModule(files: readonly (TreeEntry & { readonly name: string })
   return (
     total <= MAX_TOTAL &&
     names.size === files.length &&
-    files.every(({ name, size }) => isValidFilePath(name) && (!isSpecial(name) || (size ?? 0) <= MAX_SPECIAL))
+    files.every(({ name, size }) => isValidGoModuleFilePath(name) && (!isSpecial(name) || (size ?? 0) <= MAX_SPECIAL))
   );
 }
 
-function isValidFilePath(path: string): boolean {
+function isValidGoModuleFilePath(path: string): boolean {
   return path.split('/').every((part) => NAME.test(part) && !part.endsWith('.') && !RESERVED.test(part));
 }

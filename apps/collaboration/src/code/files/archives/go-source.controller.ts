@@ -57,7 +57,7 @@ export class GoSourceController {
     const repository = await this.repositories.findRepository(projectId);
     if (repository === null) return { commit: null };
     return convertGitFailures(async () => {
-      const id = await findCommit(repository, rev);
+      const id = await findCommitOfRevision(repository, rev);
       const [commit] = id === null ? [] : await readCommits(repository, [id]);
       if (id === null || !commit) return { commit: null };
       const contents = await Promise.all(
@@ -72,7 +72,7 @@ export class GoSourceController {
 
   @InternalRoute('POST', INTERNAL_PATHS.sourceTags, INTERNAL_CALLERS.sourceTags)
   async listTags({ body }: InternalRequest): Promise<SourceTagsAnswer> {
-    const { project_id: projectId, prefix, path, merged_into: mergedInto } = parseTagsRequest(body);
+    const { project_id: projectId, prefix, path, merged_into: mergedInto } = parseSourceTagsRequest(body);
     const repository = await this.repositories.findRepository(projectId);
     if (repository === null) return { tags: [] };
     return convertGitFailures(async () => {
@@ -104,7 +104,7 @@ export class GoSourceController {
 }
 
 /** A null `rev` is the default branch; full names of refs mean these alone. */
-async function findCommit(repository: Repository, rev: string | null): Promise<ObjectId | null> {
+async function findCommitOfRevision(repository: Repository, rev: string | null): Promise<ObjectId | null> {
   const name = rev ?? (await readHead(repository));
   if (!name.startsWith('refs/')) return resolveCommit(repository, name);
   if (!isRefName(name)) return null;
@@ -145,16 +145,16 @@ function createZip(repository: Repository, files: readonly GoModuleFile[], prefi
 
 function parseCommitRequest(body: Readonly<Record<string, unknown>>): SourceCommitRequest {
   const { project_id, rev, paths, max_bytes, keeps, finds_tags } = body as unknown as SourceCommitRequest;
-  requireProjectId(project_id);
+  assertValidProjectId(project_id);
   if (rev !== null && typeof rev !== 'string') throw new InvalidParameters(['rev is invalid']);
   if (!Array.isArray(paths) || !paths.every(isRepositoryPath)) throw new InvalidParameters(['paths is invalid']);
   if (!Number.isSafeInteger(max_bytes) || max_bytes < 0) throw new InvalidParameters(['max_bytes is invalid']);
   return { project_id, rev, paths, max_bytes, keeps: keeps === true, finds_tags: finds_tags === true };
 }
 
-function parseTagsRequest(body: Readonly<Record<string, unknown>>) {
+function parseSourceTagsRequest(body: Readonly<Record<string, unknown>>) {
   const { project_id, prefix, path, merged_into } = body as unknown as SourceTagsRequest;
-  requireProjectId(project_id);
+  assertValidProjectId(project_id);
   if (typeof prefix !== 'string') throw new InvalidParameters(['prefix is invalid']);
   if (!isRepositoryPath(path)) throw new InvalidParameters(['path is invalid']);
   if (merged_into !== null && !isObjectId(merged_into)) throw new InvalidParameters(['merged_into is invalid']);
@@ -162,14 +162,14 @@ function parseTagsRequest(body: Readonly<Record<string, unknown>>) {
 }
 
 function parseModuleRequest({ project_id, commit, folder, prefix, caller }: SourceModuleRequest) {
-  requireProjectId(project_id);
+  assertValidProjectId(project_id);
   if (typeof commit !== 'string' || !isObjectId(commit)) throw new InvalidParameters(['commit is invalid']);
   if (folder !== '' && !isRepositoryPath(folder)) throw new InvalidParameters(['folder is invalid']);
   if (!isRepositoryPath(prefix)) throw new InvalidParameters(['prefix is invalid']);
   return { project_id, commit, folder, prefix, caller: parseArchiveCaller(caller) };
 }
 
-function requireProjectId(id: unknown): void {
+function assertValidProjectId(id: unknown): void {
   if (!Number.isSafeInteger(id)) throw new InvalidParameters(['project_id is invalid']);
 }
 

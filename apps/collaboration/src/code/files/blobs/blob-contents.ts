@@ -52,7 +52,7 @@ export class BlobContents {
     if (object === null) throw new NotFound('Blob');
     const small = object.content;
     const sha256 = createHash('sha256').update(small).digest('hex');
-    return { id, size, small, open, sha256, isText: isText(small.subarray(0, TEXT_PROBE_BYTES)) };
+    return { id, size, small, open, sha256, isText: isUtf8TextProbe(small.subarray(0, TEXT_PROBE_BYTES)) };
   }
 
   /** Errors: Unavailable at the deadline of the request, whose place in the line must not outlast it. */
@@ -61,18 +61,18 @@ export class BlobContents {
     if (known) return known;
     const hash = createHash('sha256');
     let probe: Buffer = Buffer.alloc(0);
-    for await (const chunk of await open(null, createDeadlineSignal())) {
+    for await (const chunk of await open(null, createRequestDeadlineSignal())) {
       hash.update(chunk as Buffer);
       if (probe.length < TEXT_PROBE_BYTES) probe = Buffer.concat([probe, chunk as Buffer]);
     }
-    const facts = { sha256: hash.digest('hex'), isText: isText(probe.subarray(0, TEXT_PROBE_BYTES)) };
+    const facts = { sha256: hash.digest('hex'), isText: isUtf8TextProbe(probe.subarray(0, TEXT_PROBE_BYTES)) };
     this.known.set(id, facts);
     return facts;
   }
 }
 
 /** Returns a signal that is aborted at the deadline of the request; undefined without a deadline. */
-function createDeadlineSignal(): AbortSignal | undefined {
+function createRequestDeadlineSignal(): AbortSignal | undefined {
   const { deadline = Infinity } = currentWaiter() ?? {};
   if (deadline === Infinity) return undefined;
   const ended = new AbortController();
@@ -103,7 +103,7 @@ async function* sliceContent(content: Readable, { start, end }: BlobRange): Asyn
 }
 
 /** The probe may end within a character, so up to three bytes at its end are ignored. */
-function isText(probe: Buffer): boolean {
+function isUtf8TextProbe(probe: Buffer): boolean {
   if (probe.includes(0)) return false;
   if (isUtf8(probe)) return true;
   if (probe.length < TEXT_PROBE_BYTES) return false;

@@ -20,12 +20,14 @@ export function renderBlobContentJson(
   const length = Buffer.byteLength(head) + 4 * Math.ceil(blob.size / 3) + Buffer.byteLength(tail);
   const open: OpenRange = async (_range, gone) => {
     await beforeLargeContent();
-    return Readable.from(encodeBase64Between(head, await blob.open(null, gone), tail), { objectMode: false });
+    return Readable.from(streamBase64BetweenHeadAndTail(head, await blob.open(null, gone), tail), {
+      objectMode: false,
+    });
   };
   return { mediaType, length, stream: open };
 }
 
-async function* encodeBase64Between(head: string, content: Readable, tail: string): AsyncGenerator<Buffer> {
+async function* streamBase64BetweenHeadAndTail(head: string, content: Readable, tail: string): AsyncGenerator<Buffer> {
   yield Buffer.from(head);
   let rest: Buffer = Buffer.alloc(0);
   for await (const chunk of content as AsyncIterable<Buffer>) {

@@ -25,7 +25,7 @@ export async function applyActions(
     MAX_CONTENT_BYTES,
   );
   const editor = await TreeEditor.openTree(view, tree);
-  const changes = new TreeChanges(editor);
+  const changes = new FileActionApplier(editor);
   for (const [index, action] of actions.entries()) {
     const blob = contents[index] === null ? null : written.shift()!;
     await changes.applyAction(action, blob);
@@ -34,7 +34,7 @@ export async function applyActions(
 }
 
 /** Actions on one tree, with their refusals. */
-class TreeChanges {
+class FileActionApplier {
   constructor(private readonly editor: TreeEditor) {}
 
   async applyAction(action: FileAction, blob: ObjectId | null): Promise<void> {

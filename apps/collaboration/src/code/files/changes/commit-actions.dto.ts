@@ -29,7 +29,7 @@ export class ApplyCommitAction {
 export class CreateCommit {
   @Text({ blank: 'refused', about: 'Branch that gets the commit.' }) branch: string;
   @Text({ about: 'Message of the commit.' }) commit_message: string;
-  @HasNeededParameters()
+  @HasParametersForEachAction()
   @ListOfHashes(() => ApplyCommitAction, { max: MAX_ACTIONS, about: 'Changes of files, in this order.' })
   actions: readonly ApplyCommitAction[];
   @Text({ optional: true, about: 'Branch on which the commit builds. Default: `branch`.' }) start_branch?: string;
@@ -43,13 +43,13 @@ export class CreateCommit {
 }
 
 /** Refuses actions without a parameter that their kind needs. */
-function HasNeededParameters(): PropertyDecorator {
-  const validate = (value: unknown): boolean => findMissingParameters(value).length === 0;
-  const message = ({ value }: { readonly value: unknown }): string => findMissingParameters(value).join(', ');
+function HasParametersForEachAction(): PropertyDecorator {
+  const validate = (value: unknown): boolean => findMissingActionParameters(value).length === 0;
+  const message = ({ value }: { readonly value: unknown }): string => findMissingActionParameters(value).join(', ');
   return ValidateBy({ name: 'hasNeededParameters', validator: { validate } }, { message });
 }
 
-function findMissingParameters(items: unknown): string[] {
+function findMissingActionParameters(items: unknown): string[] {
   if (!Array.isArray(items)) return [];
   return items.flatMap((item: unknown, index) => {
     const given = (typeof item === 'object' && item !== null ? item : {}) as Readonly<Record<string, unknown>>;

@@ -6,7 +6,7 @@ import type { ContentEncoding } from './base64-content';
 /** Largest body of requests that change files. Units: bytes. Source: reference repositories 3.6. */
 export const CHANGE_BODY_LIMIT = 64 * 1024 * 1024;
 
-class FileChange {
+class FileChangeFields {
   @IsFilePath()
   @Text({ in: 'path', about: 'Path of the file.' })
   file_path: string;
@@ -17,7 +17,7 @@ class FileChange {
   @Text({ optional: true, about: 'Name of the author, together with an e-mail address.' }) author_name?: string;
 }
 
-export class CreateFile extends FileChange {
+export class CreateFile extends FileChangeFields {
   @OneOf(['text', 'base64'], { default: 'text', about: 'Encoding of the content.' }) encoding: ContentEncoding;
   @MatchesEncodingField()
   @Text({ about: 'Content of the file.' })
@@ -29,6 +29,6 @@ export class UpdateFile extends CreateFile {
   @Text({ optional: true, about: 'Last commit of the file that the caller knows.' }) last_commit_id?: string;
 }
 
-export class RemoveFile extends FileChange {
+export class RemoveFile extends FileChangeFields {
   @Text({ optional: true, about: 'Last commit of the file that the caller knows.' }) last_commit_id?: string;
 }

@@ -44,7 +44,9 @@ function createLanguageFinder(languages: readonly Language[]): LanguageFinder {
  * languages before rare ones.
  */
 function rankExtensionClaims(languages: readonly Language[]): (readonly [boolean, Language])[] {
-  const byAge = languages.toSorted((a, b) => rareScore(a) - rareScore(b) || a.languageId - b.languageId);
+  const byAge = languages.toSorted(
+    (a, b) => scoreMissingCodemirrorMode(a) - scoreMissingCodemirrorMode(b) || a.languageId - b.languageId,
+  );
   return [
     ...languages.toSorted(compareByRank).map((language) => [true, language] as const),
     ...byAge.map((language) => [false, language] as const),
@@ -59,10 +61,10 @@ function compareByRank(a: Language, b: Language): number {
 function rarityOf(language: Language): number {
   const { name, aceMode } = language;
   if (name.toLowerCase().replace(/[^a-z0-9]/g, '') === aceMode.replaceAll('_', '')) return 0;
-  return 1 + rareScore(language);
+  return 1 + scoreMissingCodemirrorMode(language);
 }
 
-function rareScore({ codemirrorMode }: Language): 0 | 1 {
+function scoreMissingCodemirrorMode({ codemirrorMode }: Language): 0 | 1 {
   return codemirrorMode === undefined ? 1 : 0;
 }
 

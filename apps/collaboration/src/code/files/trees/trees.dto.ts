@@ -6,7 +6,7 @@ export class ListTree {
   @Text({ optional: true, about: 'Branch, tag or commit. Default: the default branch.' }) ref?: string;
   @Text({ default: '', about: 'Path of the folder. Default: the root.' }) path: string;
   @Flag({ default: false, about: 'Lists everything below the folder.' }) recursive: boolean;
-  @NoneOnlyWhenRecursive()
+  @PaginationNoneOnlyIfRecursive()
   @OneOf(['legacy', 'keyset', 'none'], {
     default: 'legacy',
     about: '`keyset` answers with a link to the next page only; `none` answers with everything, if `recursive` is set.',
@@ -16,7 +16,7 @@ export class ListTree {
 }
 
 /** Without pages a listing must be recursive. */
-function NoneOnlyWhenRecursive(): PropertyDecorator {
+function PaginationNoneOnlyIfRecursive(): PropertyDecorator {
   const validate = (value: unknown, o?: { readonly object: object }): boolean =>
     value !== 'none' || (o?.object as ListTree).recursive;
   const message = '$property cannot be "none" unless "recursive" is true';

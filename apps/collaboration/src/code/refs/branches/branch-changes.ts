@@ -46,7 +46,7 @@ export class BranchChanges {
       if (outcome.moved) return;
       if (outcome.why === 'changed') throw createVerbatimRefusal('Branch already exists');
       if (outcome.why === 'hierarchy')
-        throw createBranchRefusal(branch, 'Branch name conflicts with existing branch hierarchy.');
+        throw createBranchCreationRefusal(branch, 'Branch name conflicts with existing branch hierarchy.');
       throw createVerbatimRefusal(outcome.refusal);
     });
     return this.branches.findBranch(writer, branch);
@@ -73,7 +73,7 @@ export class BranchChanges {
     const head = await readHead(view);
     const isOfDefault = [head, head.slice(BRANCHES.length), 'HEAD'].includes(ref);
     if (!isOfDefault || (await listRefs(view, { under: ['refs/heads'], max: 1 })).length > 0)
-      throw createBranchRefusal(name, `invalid reference name '${ref}'`);
+      throw createBranchCreationRefusal(name, `invalid reference name '${ref}'`);
     const first = await this.writeFirstCommit(view, writer);
     return [...new Set([head, full])].map((one) => ({ ref: one, oldId: NO_OBJECT, newId: first }));
   }
@@ -88,7 +88,7 @@ export class BranchChanges {
   }
 }
 
-function createBranchRefusal(branch: string, reason: string): Refused {
+function createBranchCreationRefusal(branch: string, reason: string): Refused {
   return createVerbatimRefusal(`Failed to create branch '${branch}': ${reason}`);
 }
 

@@ -81,7 +81,7 @@ export class Branches {
         readHead(repository),
       ]);
       const defaultBranch = { name: head, tip: refs.find(({ name }) => name === head)?.id ?? null };
-      const found = refs.map(toListedRef).filter(({ shortName }) => filters.every((fits) => fits(shortName)));
+      const found = refs.map(toListedBranch).filter(({ shortName }) => filters.every((fits) => fits(shortName)));
       const ordered = query.search && !isKeyset ? moveExactRefMatchFirst(found, query.search) : found;
       return refPage(ordered, position, (shown) => this.loadBranchRows(repository, reader, shown, defaultBranch));
     });
@@ -146,9 +146,9 @@ async function findMergedBranches(
 export async function findBranch(repository: Repository, name: string): Promise<ListedRef | null> {
   const full = `${BRANCHES}${name}`;
   const id: ObjectId | null = isRefName(full) ? await readRef(repository, full) : null;
-  return id === null ? null : toListedRef({ name: full as RefName, id });
+  return id === null ? null : toListedBranch({ name: full as RefName, id });
 }
 
-function toListedRef({ name, id }: NamedRef): ListedRef {
+function toListedBranch({ name, id }: NamedRef): ListedRef {
   return { name, id, shortName: name.slice(BRANCHES.length) };
 }

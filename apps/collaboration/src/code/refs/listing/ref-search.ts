@@ -22,11 +22,11 @@ export function createRefSearchFilter(search: string): NameFilter {
  * Errors: Refused for an expression that is malformed or too large. Source: reference repositories 5.1.
  */
 export function createRefRegexFilter(regex: string): NameFilter {
-  const compiled = compilePattern(regex);
+  const compiled = compileRefSearchPattern(regex);
   return (name) => compiled.matcher(name).find();
 }
 
-function compilePattern(regex: string): RE2JS {
+function compileRefSearchPattern(regex: string): RE2JS {
   try {
     return RE2JS.compile(regex);
   } catch {

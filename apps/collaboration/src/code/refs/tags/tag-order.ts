@@ -9,7 +9,7 @@ const SHORT_VERSION = /^v?\d+(?:\.\d+)?$/i;
  * directions, by name. Source: reference repositories 5.2.
  */
 export function sortTagsByVersion(refs: readonly ListedRef[], sort: 'asc' | 'desc'): ListedRef[] {
-  const versions = new Map(refs.map((ref) => [ref, parseVersion(ref.shortName)]));
+  const versions = new Map(refs.map((ref) => [ref, parseTagNameAsVersion(ref.shortName)]));
   const sign = sort === 'asc' ? 1 : -1;
   return [...refs].sort((a, b) => {
     const [left, right] = [versions.get(a) ?? null, versions.get(b) ?? null];
@@ -21,7 +21,7 @@ export function sortTagsByVersion(refs: readonly ListedRef[], sort: 'asc' | 'des
   });
 }
 
-function parseVersion(name: string): SemVer | null {
+function parseTagNameAsVersion(name: string): SemVer | null {
   return parse(name.replace(/^V/, 'v'), { loose: true }) ?? (SHORT_VERSION.test(name) ? coerce(name) : null);
 }
 

@@ -74,7 +74,7 @@ export class Tags {
     return this.repositories.useRepository(reader.project, async (repository) => {
       const refs = await listRefNames(repository, { under: 'refs/tags', order: toRefOrder(query) });
       const fits = query.search ? createRefSearchFilter(query.search) : () => true;
-      const found = refs.map(toListedRef).filter(({ shortName }) => fits(shortName));
+      const found = refs.map(toListedTag).filter(({ shortName }) => fits(shortName));
       const ordered = query.order_by === 'version' ? sortTagsByVersion(found, query.sort) : found;
       const shown = query.search && !isKeyset ? moveExactRefMatchFirst(ordered, query.search) : ordered;
       const position = { page, isKeyset, token: query.page_token, nameOrder };
@@ -122,7 +122,7 @@ export class Tags {
 export async function findTag(repository: Repository, name: string): Promise<ListedRef | null> {
   const full = `${TAGS}${name}`;
   const id: ObjectId | null = isRefName(full) ? await readRef(repository, full) : null;
-  return id === null ? null : toListedRef({ name: full as RefName, id });
+  return id === null ? null : toListedTag({ name: full as RefName, id });
 }
 
 function toRefOrder({ order_by: by, sort }: TagQuery): RefOrder {
@@ -137,6 +137,6 @@ async function readAnnotation(repository: Repository, id: ObjectId): Promise<Ann
   return object && parseTag(object.id, object.content);
 }
 
-function toListedRef({ name, id }: NamedRef): ListedRef {
+function toListedTag({ name, id }: NamedRef): ListedRef {
   return { name, id, shortName: name.slice(TAGS.length) };
 }

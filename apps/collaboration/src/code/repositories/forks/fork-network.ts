@@ -8,9 +8,9 @@ export type NetworkMember = Pick<ProjectScope, 'id' | 'fork'>;
  * together.
  */
 export function areInOneNetwork(one: NetworkMember, other: NetworkMember): boolean {
-  return networkId(one) === networkId(other);
+  return forkNetworkIdOf(one) === forkNetworkIdOf(other);
 }
 
-function networkId({ id, fork }: NetworkMember): number {
+function forkNetworkIdOf({ id, fork }: NetworkMember): number {
   return fork?.network_id ?? id;
 }

@@ -71,7 +71,7 @@ export class PushLimits {
     const aboveBytes = this.instance.planLimit('repository_max_file_size', namespace.plan);
     if (aboveBytes === 0) return null;
     const files = await findPushedLargeFiles(view, updates, aboveBytes, signal);
-    return files.length === 0 ? null : composeSizeRefusal(files, aboveBytes);
+    return files.length === 0 ? null : composeLargeFilesRefusal(files, aboveBytes);
   }
 
   /** Whether the checks of a push may read all its objects, which may take long. */
@@ -95,7 +95,7 @@ export class PushLimits {
     const ended = AbortSignal.any([signal, AbortSignal.timeout(WARNING_MS)]);
     try {
       const files = await findPushedLargeFiles(view, updates, WARNED_BYTES, ended);
-      return files.length === 0 ? null : composeSizeWarning(files);
+      return files.length === 0 ? null : composeLargeFilesWarning(files);
     } catch {
       signal.throwIfAborted();
       return null;
@@ -149,7 +149,7 @@ async function findPushedLargeFiles(
   return from.length === 0 ? [] : findLargeFiles(view, { from, aboveBytes, max: MAX_FILES_SHOWN, signal });
 }
 
-function composeSizeWarning(files: readonly LargeFile[]): string {
+function composeLargeFilesWarning(files: readonly LargeFile[]): string {
   return [
     `Rookery: Warning: This push adds files of more than ${formatBytes(WARNED_BYTES)}, which every clone will copy:`,
     '',
@@ -161,7 +161,7 @@ function formatFileLines(files: readonly LargeFile[]): string[] {
   return files.map(({ id, size }) => `- ${id} (${formatBytes(size)})`);
 }
 
-function composeSizeRefusal(files: readonly LargeFile[], limit: number): string {
+function composeLargeFilesRefusal(files: readonly LargeFile[], limit: number): string {
   return [
     `You are attempting to check in one or more blobs which exceed the ${formatBytes(limit)} limit:`,
     '',

@@ -49,7 +49,7 @@ export class PushRules {
       isMaintainer: viewer?.isAdmin || project.level >= ACCESS_LEVELS.maintainer,
       noDefaultBranchText: this.noDefaultBranchMessage(project, defaultBranch),
       isForced: async ({ oldId, newId }) => !(await isAncestor(view, oldId, newId)),
-      isOnProtectedBranch: (id) => isOnProtectedBranch(view, access, id),
+      isOnProtectedBranch: (id) => isCommitOnProtectedBranch(view, access, id),
     };
     return refusalOfRefs(updates, facts);
   }
@@ -66,7 +66,7 @@ export class PushRules {
   }
 }
 
-async function isOnProtectedBranch(view: Repository, access: RefAccess, id: ObjectId): Promise<boolean> {
+async function isCommitOnProtectedBranch(view: Repository, access: RefAccess, id: ObjectId): Promise<boolean> {
   const containing = await listRefs(view, { under: ['refs/heads'], contains: id });
   return containing.some(({ name }) => access.branchAccess(name.slice(BRANCHES.length)).isProtected);
 }

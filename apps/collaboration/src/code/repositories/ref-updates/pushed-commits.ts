@@ -28,7 +28,7 @@ export async function summarizePushedCommits(
   if (commit === null) return NOTHING;
   const commitTitle = await readCommitTitle(repository, commit);
   if (!ref.startsWith(BRANCHES)) return { commitCount: 0, commitTitle };
-  const base = await findComparisonBase(repository, { ref, oldId }, defaultBranch);
+  const base = await findPushComparisonBase(repository, { ref, oldId }, defaultBranch);
   const commitCount = await countCommits(repository, {
     from: [commit],
     ...(base === null ? {} : { notFrom: [base] }),
@@ -37,7 +37,7 @@ export async function summarizePushedCommits(
   return { commitCount, commitTitle };
 }
 
-async function findComparisonBase(
+async function findPushComparisonBase(
   repository: Repository,
   { ref, oldId }: Pick<RefUpdate, 'ref' | 'oldId'>,
   defaultBranch: string | null,

@@ -56,7 +56,7 @@ export class RefIntents {
 
   /** Records a push. Returns its id. Errors: a database error if the repository was removed meanwhile. */
   recordUpdates(push: NewPush, updates: readonly RefUpdate[]): Promise<number> {
-    return this.work.run((tx) => writeIntents(tx, push, updates, 0));
+    return this.work.run((tx) => writePushIntent(tx, push, updates, 0));
   }
 
   /**
@@ -73,12 +73,12 @@ export class RefIntents {
     if (bytes === 0 || !this.limits.hasQuota(project)) return { id: await this.recordUpdates(owned, updates) };
     return this.work.run(async (tx) => {
       const refusal = await this.limits.refusalOfSize(tx, repository, { project, bytes });
-      return refusal === null ? { id: await writeIntents(tx, owned, updates, bytes) } : { refusal };
+      return refusal === null ? { id: await writePushIntent(tx, owned, updates, bytes) } : { refusal };
     });
   }
 }
 
-async function writeIntents(
+async function writePushIntent(
   tx: Tx,
   push: NewPush,
   updates: readonly RefUpdate[],

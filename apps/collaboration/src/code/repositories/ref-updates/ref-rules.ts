@@ -49,7 +49,7 @@ export async function refusalOfRefs(updates: readonly RefUpdate[], facts: PushFa
 
 async function refusalOfUpdate(update: RefUpdate, facts: PushFacts): Promise<string | null> {
   const { ref } = update;
-  if (!facts.access.mayPushAny && !updatesSharedBranch(update, facts)) return NOT_PUSHED;
+  if (!facts.access.mayPushAny && !updatesBranchSharedByMergeRequest(update, facts)) return NOT_PUSHED;
   if (ref.startsWith(BRANCHES)) {
     const name = ref.slice(BRANCHES.length);
     return refusalOfBranchName(name, update, facts) ?? (await refusalOfProtectedBranch(name, update, facts));
@@ -60,7 +60,7 @@ async function refusalOfUpdate(update: RefUpdate, facts: PushFacts): Promise<str
 }
 
 /** A merge request shares its existing branch, and nothing else of the fork. */
-function updatesSharedBranch({ ref, oldId, newId }: RefUpdate, { access }: PushFacts): boolean {
+function updatesBranchSharedByMergeRequest({ ref, oldId, newId }: RefUpdate, { access }: PushFacts): boolean {
   if (!ref.startsWith(BRANCHES) || oldId === NO_OBJECT || newId === NO_OBJECT) return false;
   return access.branchAccess(ref.slice(BRANCHES.length)).isShared;
 }
@@ -81,8 +81,8 @@ async function refusalOfProtectedBranch(name: string, update: RefUpdate, facts: 
   // The branches of the first push count as protected, because one of them becomes the default branch.
   if (facts.isEmpty) return mayPushToEmptyRepository(access, facts) ? null : facts.noDefaultBranchText;
   if (!access.isProtected) return null;
-  if (update.newId === NO_OBJECT) return refusalOfBranchDeletion(access, facts);
-  if (update.oldId === NO_OBJECT) return refusalOfBranchCreation(access, update, facts);
+  if (update.newId === NO_OBJECT) return refusalOfProtectedBranchDeletion(access, facts);
+  if (update.oldId === NO_OBJECT) return refusalOfProtectedBranchCreation(access, update, facts);
   if (!access.mayForcePush && (await facts.isForced(update)))
     return 'You are not allowed to force push code to a protected branch on this project.';
   if (access.mayPush) return null;
@@ -95,13 +95,13 @@ function mayPushToEmptyRepository({ isProtected, mayPush }: BranchAccess, facts:
   return facts.isMaintainer || (isProtected ? mayPush : facts.canDevelopersPushFirst);
 }
 
-function refusalOfBranchDeletion({ mayDelete }: BranchAccess, { source }: PushFacts): string | null {
+function refusalOfProtectedBranchDeletion({ mayDelete }: BranchAccess, { source }: PushFacts): string | null {
   if (!mayDelete)
     return 'You are not allowed to delete protected branches from this project. Only a project maintainer or owner can delete a protected branch.';
   return source === 'git' ? 'You can only delete protected branches using the web interface.' : null;
 }
 
-async function refusalOfBranchCreation(
+async function refusalOfProtectedBranchCreation(
   { mayPush, mayMerge }: BranchAccess,
   { newId }: RefUpdate,
   { source, isOnProtectedBranch }: PushFacts,

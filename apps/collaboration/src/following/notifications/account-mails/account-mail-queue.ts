@@ -100,7 +100,7 @@ export class AccountMailQueue implements MailSource {
   /** During an update, an identity of the previous release refuses a whole batch for one template that it does not know. */
   private async requestFactsInBatch(jobs: readonly AccountMailJob[]): Promise<readonly MailWithFacts[]> {
     try {
-      const { mails } = await this.identity.accountMails(jobs.map(toFactsQuestion));
+      const { mails } = await this.identity.accountMails(jobs.map(toAccountMailFactsRequest));
       return jobs.map((job, index) => ({ job, facts: mails[index] ?? null }));
     } catch (error) {
       if (jobs.length === 1 || !isRefusedByIdentity(error)) throw error;
@@ -131,7 +131,7 @@ export class AccountMailQueue implements MailSource {
     const today = new Date().toISOString().slice(0, 10);
     const compose = () => composeAccountMail(template, { ...facts, today, leftOut }, messageId, this.sender);
     const isStillDue = async (): Promise<boolean> => {
-      const [now] = (await this.identity.accountMails([toFactsQuestion(job)])).mails;
+      const [now] = (await this.identity.accountMails([toAccountMailFactsRequest(job)])).mails;
       const isElsewhere = now && (now.address !== facts.address || now.link !== facts.link);
       if (isElsewhere) throw new Error('its recipient has another address or link now');
       return Boolean(now);
@@ -141,6 +141,6 @@ export class AccountMailQueue implements MailSource {
   }
 }
 
-function toFactsQuestion({ template, recipient_id, subject_id }: AccountMailJob) {
+function toAccountMailFactsRequest({ template, recipient_id, subject_id }: AccountMailJob) {
   return { template, recipient_id, subject_id };
 }

@@ -42,21 +42,21 @@ const ACCOUNT_MAIL_CONTENTS: Readonly<
   token_created: (facts, host) => ({
     subject: 'You have a new access token',
     paragraphs: [
-      `The access token ${describeToken(facts)} was made for your account at ${host}${facts.token?.expires_on ? `. It ends on ${facts.token.expires_on}` : ''}.`,
+      `The access token ${describeAccessToken(facts)} was made for your account at ${host}${facts.token?.expires_on ? `. It ends on ${facts.token.expires_on}` : ''}.`,
       'If you did not expect that, revoke it, and ask your administrator to look at your account.',
     ],
   }),
   token_expires: (facts) => ({
-    subject: `An access token ${describeExpiry(facts)}`,
+    subject: `An access token ${describeAccessTokenExpiry(facts)}`,
     paragraphs: [
-      `The access token ${describeToken(facts)} ${describeExpiry(facts)} (${facts.token?.expires_on ?? ''}). Programs that use it are refused from then on.`,
+      `The access token ${describeAccessToken(facts)} ${describeAccessTokenExpiry(facts)} (${facts.token?.expires_on ?? ''}). Programs that use it are refused from then on.`,
       'Rotate it, or make a new one, if it is still needed.',
     ],
   }),
   token_rotated: (facts) => ({
     subject: 'An access token was rotated',
     paragraphs: [
-      `The access token ${describeToken(facts)} was replaced by a new one${facts.token?.expires_on ? `, which ends on ${facts.token.expires_on}` : ''}. The former one does not work any more.`,
+      `The access token ${describeAccessToken(facts)} was replaced by a new one${facts.token?.expires_on ? `, which ends on ${facts.token.expires_on}` : ''}. The former one does not work any more.`,
       'If that was not meant to happen, revoke the new one.',
     ],
   }),
@@ -113,13 +113,13 @@ export function composeAccountMail(
   return mailMessage(message, identity);
 }
 
-function describeToken({ token }: AccountMailContentFacts): string {
+function describeAccessToken({ token }: AccountMailContentFacts): string {
   const of = token?.of ? ` of the ${token.of.kind} ${toCleanMailLine(token.of.path, 255)}` : '';
   return `"${toCleanMailLine(token?.name ?? '', 255)}"${of}`;
 }
 
 /** Describes the expiry relative to the day of sending, which may be days after queueing. */
-function describeExpiry({ token, today }: AccountMailContentFacts): string {
+function describeAccessTokenExpiry({ token, today }: AccountMailContentFacts): string {
   const days = Math.round((Date.parse(token?.expires_on ?? today) - Date.parse(today)) / 86_400_000);
   if (days <= 0) return 'has expired';
   return days === 1 ? 'expires tomorrow' : `expires in ${days} days`;

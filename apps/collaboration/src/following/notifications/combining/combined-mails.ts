@@ -174,13 +174,13 @@ function createCombinedJob(id: number, rows: readonly CoveredMessageRow[], jobs:
     coveredIds: [...coveredIds],
     newest,
     count: rows.length,
-    authors: listAuthors(rows),
+    authors: countMessagesByAuthor(rows),
     reasons: rows.map((row) => row.reason),
     isWatching: rows.every((row) => row.is_watching),
   };
 }
 
-function listAuthors(rows: readonly CoveredMessageRow[]): MailAuthor[] {
+function countMessagesByAuthor(rows: readonly CoveredMessageRow[]): MailAuthor[] {
   const byId = new Map<number, MailAuthor>();
   for (const { actor_id, actor_name, actor_username } of rows)
     byId.set(actor_id, { actor_name, actor_username, count: (byId.get(actor_id)?.count ?? 0) + 1 });

@@ -77,7 +77,7 @@ const LEAD: Readonly<Record<MailTemplate, (job: MailJob) => string>> = {
     `${actorName(job)} changed the reviewers of ${formatNoteableReference(job)}${describePeopleChange(job)}`,
   relabelled: (job) => `${actorName(job)} added ${describeLabels(job)} to ${formatNoteableReference(job)}`,
   milestoned: (job) => `${actorName(job)} ${describeMilestoneChange(job)} of ${formatNoteableReference(job)}`,
-  pushed: (job) => `${actorName(job)} pushed ${describeCommits(job)} to ${formatNoteableReference(job)}`,
+  pushed: (job) => `${actorName(job)} pushed ${describeCommitCount(job)} to ${formatNoteableReference(job)}`,
   ready: (job) => `${actorName(job)} marked ${formatNoteableReference(job)} as ready`,
   auto_merge_set: (job) => `${actorName(job)} set ${formatNoteableReference(job)} to be merged when all checks pass`,
   conflicting: (job) => `${capitalize(formatNoteableReference(job))} has conflicts and cannot be merged`,
@@ -123,7 +123,7 @@ export function toMailOptions(
   const unsubscribe = unsubscribeLink(about, identity);
   const { word } = about.kind;
   const footer = `You get this e-mail ${because}.`;
-  const thread = `<${about.kind.noun}_${shownIdentifier(about)}@${host}>`;
+  const thread = `<${about.kind.noun}_${noteableIdOrCommitSha(about)}@${host}>`;
   const isFirst = messageId === thread;
   const message = {
     address: about.address,
@@ -150,7 +150,7 @@ export function explainReason(reason: MailReason | null, isWatching: boolean): s
 /** Returns a line that describes the event, and the text of the note or noteable if it belongs to the message. */
 export function renderMailLeadAndText(job: MailJob): { readonly lead: string; readonly text: string } {
   const template = parseTemplate(job.kind, job.template);
-  const text = job.note_id !== null ? job.note_body : showsDescription(template) ? job.description : null;
+  const text = job.note_id !== null ? job.note_body : doesMailShowDescription(template) ? job.description : null;
   return { lead: toCleanMailLine(LEAD[template](job), 2000), text: text ?? '' };
 }
 
@@ -170,7 +170,7 @@ export function renderNoteableMailBody(job: MailJob): MailBody {
 export function createMessageId(job: MailJob, identity: MailIdentity): string {
   const host = extractHost(identity);
   const template = parseTemplate(job.kind, job.template);
-  if (template === 'created') return `<${job.kind.noun}_${shownIdentifier(job)}@${host}>`;
+  if (template === 'created') return `<${job.kind.noun}_${noteableIdOrCommitSha(job)}@${host}>`;
   if (template === 'note_created') return messageIdOfNote(job, identity);
   return deriveMessageId(job, identity);
 }
@@ -183,7 +183,7 @@ function createHeaders(job: MailJob, identity: MailIdentity, host: string): Reco
     [place]: job.parent_name,
     [`${place}-Id`]: String(job.parent_id),
     [`${place}-Path`]: job.parent_path,
-    [`${type}-ID`]: String(shownIdentifier(job)),
+    [`${type}-ID`]: String(noteableIdOrCommitSha(job)),
     ...(job.kind.shownId === 'iid' ? { [`${type}-IID`]: job.shown_id } : {}),
     ...(job.state === null ? {} : { [`${type}-State`]: job.state }),
     ...(job.confidential === null ? {} : { [`Confidential${type}`]: String(job.confidential) }),
@@ -223,7 +223,7 @@ function unsubscribeLink(job: MailJob, { externalUrl, unsubscribeSecret }: MailI
   return unsubscribeUrl(externalUrl, createUnsubscribeLinkKey(subject, unsubscribeSecret));
 }
 
-function showsDescription(template: MailTemplate): boolean {
+function doesMailShowDescription(template: MailTemplate): boolean {
   return template === 'created' || template === 'mentioned';
 }
 
@@ -244,7 +244,7 @@ function shortReference({ kind, shown_id }: MailJob): string {
 }
 
 /** Id of the noteable that users know: of a commit its sha. */
-function shownIdentifier({ kind, noteable_id, shown_id }: MailJob): number | string {
+function noteableIdOrCommitSha({ kind, noteable_id, shown_id }: MailJob): number | string {
   return kind.shownId === 'sha' ? shown_id : noteable_id;
 }
 
@@ -257,7 +257,7 @@ function describeMilestoneChange({ milestone }: MailJob): string {
   return milestone === null ? 'removed the milestone' : `set the milestone "${toCleanMailLine(milestone, 255)}"`;
 }
 
-function describeCommits({ commits }: MailJob): string {
+function describeCommitCount({ commits }: MailJob): string {
   return commits === 1 ? '1 commit' : `${commits ?? 0} commits`;
 }
 

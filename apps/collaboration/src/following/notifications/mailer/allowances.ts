@@ -89,7 +89,7 @@ export interface PostponedMail {
 const LAG_MS = 30_000;
 
 /** Time at which postponed e-mails of one thread may be sent. */
-interface AllowanceTurn {
+interface PostponedMailTurn {
   readonly delayMs: number;
   /** Number of notes and changes that may still join. */
   room: number;
@@ -122,7 +122,7 @@ export async function chargeAllowances(
     return now < mails.length ? [{ recipient_id, left: tokens - now, mails: mails.slice(now) }] : [];
   });
   if (over.length === 0) return [];
-  const turns = await findAllowanceTurns(
+  const turns = await findPostponedMailTurns(
     tx,
     over.flatMap(({ mails }) => mails),
   );
@@ -148,7 +148,7 @@ export async function chargeAllowances(
   return later;
 }
 
-async function findAllowanceTurns(tx: Tx, mails: readonly QueuedMail[]): Promise<Map<string, AllowanceTurn>> {
+async function findPostponedMailTurns(tx: Tx, mails: readonly QueuedMail[]): Promise<Map<string, PostponedMailTurn>> {
   const threads = [...new Map(mails.flatMap((mail) => (mail.noteable_id === null ? [] : [[threadKey(mail)!, mail]])))];
   if (threads.length === 0) return new Map();
   const rows = await tx.prepared<{ number: number; delay: number; count: number }>(latestTurns, [

@@ -54,7 +54,7 @@ export function deriveMessageId(
   identity: MailIdentity,
 ): string {
   const triple = `${mail.event_id}:${mail.recipient_id}:${mail.template}`;
-  return `<${computeDigest(triple, identity).slice(0, 40)}@${extractHost(identity)}>`;
+  return `<${computeHmacWithMailSecret(triple, identity).slice(0, 40)}@${extractHost(identity)}>`;
 }
 
 /**
@@ -66,9 +66,9 @@ export function messageIdOfNote(
   { note_id, event_id }: { readonly note_id: number | null; readonly event_id: string },
   identity: MailIdentity,
 ): string {
-  return `<note_${note_id}.${computeDigest(event_id, identity).slice(0, 20)}@${extractHost(identity)}>`;
+  return `<note_${note_id}.${computeHmacWithMailSecret(event_id, identity).slice(0, 20)}@${extractHost(identity)}>`;
 }
 
-function computeDigest(text: string, { secret }: MailIdentity): string {
+function computeHmacWithMailSecret(text: string, { secret }: MailIdentity): string {
   return createHmac('sha256', secret).update(text).digest('hex');
 }

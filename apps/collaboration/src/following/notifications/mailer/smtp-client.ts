@@ -36,7 +36,7 @@ export class SmtpClient {
     };
     this.transport = createTransport(options as never) as Transporter;
     this.transport.use('stream', (mail, done) => {
-      mail.message.transform(createJoiningTransform);
+      mail.message.transform(createSingleWriteTransform);
       done();
     });
   }
@@ -73,7 +73,7 @@ export class SmtpClient {
 }
 
 /** Joins a message into one write instead of one for each header, part and boundary. Messages are small. */
-function createJoiningTransform(): Transform {
+function createSingleWriteTransform(): Transform {
   const pieces: Buffer[] = [];
   return new Transform({
     transform: (piece: Buffer, _, done) => {

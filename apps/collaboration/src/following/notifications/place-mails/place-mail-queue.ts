@@ -16,7 +16,7 @@ import { wantedProjectOrGroupMailsSql } from './place-recipient-sql';
 const ROWS = '(select m.* from place_mails m where m.id = any(:ids::bigint[]) offset 0) i';
 /** The name and the tag of a release are part of the code. Source: reference repositories 7.2. */
 const READS_CODE = readsCodeSql('i.project_id', 'a');
-const selectDueMailsSql = (
+const selectDueProjectOrGroupMailsSql = (
   parent: 'project' | 'group',
 ): string => `select i.id, i.source_event_id as event_id, i.recipient_id, i.template,
      i.attempts, i.created_at, i.project_id, i.group_id, u.notification_email as address, a.name as place_name,
@@ -30,7 +30,7 @@ const selectDueMailsSql = (
 /** E-mails that are still due, with all facts of their texts. */
 const selectDueMails = statement<{ ids: readonly number[] }, ProjectOrGroupMailJob>(
   'place_mails_due',
-  `${selectDueMailsSql('project')} union all ${selectDueMailsSql('group')} order by id`,
+  `${selectDueProjectOrGroupMailsSql('project')} union all ${selectDueProjectOrGroupMailsSql('group')} order by id`,
 );
 
 /** Queue of e-mails about projects, groups and memberships, shared by all processes. Source: ADR 0082. */

@@ -98,7 +98,7 @@ export class MembershipMailsConsumer {
     for (const event of recent) {
       await this.mails.forAll(tx, {
         ...{ eventId: event.id, template, projectId: event.data.project_id, groupId: null },
-        ...{ actorId: event.actorId, responsibleId: findResponsibleId(event), subjectId: subjectOf(event) },
+        ...{ actorId: event.actorId, responsibleId: findResponsibleUserId(event), subjectId: subjectOf(event) },
       });
     }
   }
@@ -113,14 +113,14 @@ function toNotice(event: MemberEvent, template: ProjectOrGroupMailTemplate): Pro
   const { id: eventId, actorId, data } = event;
   const isProject = data.source_type === 'project';
   return {
-    ...{ eventId, template, actorId, responsibleId: findResponsibleId(event), subjectId: null },
+    ...{ eventId, template, actorId, responsibleId: findResponsibleUserId(event), subjectId: null },
     projectId: isProject ? data.source_id : null,
     groupId: isProject ? null : data.source_id,
   };
 }
 
 /** Returns the user whose limits count the e-mails of an event. Only events of bots name another user than the actor. */
-function findResponsibleId(event: { readonly actorId: number | null; readonly data: object }): number | null {
+function findResponsibleUserId(event: { readonly actorId: number | null; readonly data: object }): number | null {
   const { responsible_id: id } = event.data as { readonly responsible_id?: number };
   return id ?? event.actorId;
 }

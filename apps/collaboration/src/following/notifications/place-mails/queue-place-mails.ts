@@ -58,7 +58,7 @@ const OTHERS = `and i.recipient_id is distinct from i.actor_id and not exists (
  * Boolean SQL: whether the user is responsible for fewer than `most` e-mails of this hour that meet the condition. E-mails
  * of bots count for the user who created them, because users can create any number of bots.
  */
-const isBelowHourlyLimitSql = (user: string, most: string, condition: string): string => `(select count(*) from (
+const isBelowHourlyMailLimitSql = (user: string, most: string, condition: string): string => `(select count(*) from (
      select from place_mails caused where caused.responsible_id = ${user} and ${condition}
        and caused.created_at > now() - interval '1 hour' limit ${most}) counted) < ${most}`;
 
@@ -68,21 +68,21 @@ const LIMITED = LIMITED_TEMPLATES.map((template) => `'${template}'`).join(', ');
  * group of theirs, so the allowance of each recipient alone would permit e-mails to all of them.
  */
 const WITHIN_LIMIT = `(i.template not in (${LIMITED}) or actor.admin
-     or ${isBelowHourlyLimitSql('i.responsible_id', ':most::integer', `caused.template in (${LIMITED})`)})`;
+     or ${isBelowHourlyMailLimitSql('i.responsible_id', ':most::integer', `caused.template in (${LIMITED})`)})`;
 
-const declareQueueStatement = (parent: 'project' | 'group', name: string, recipients: string) =>
+const declareMailQueueStatement = (parent: 'project' | 'group', name: string, recipients: string) =>
   statement<QueueParams & { readonly user: number; readonly most: number }, { readonly queued: number }>(
     `place_mails_queue_${name}_of_${parent}s`,
     `${INSERT} ${wantedProjectOrGroupMailsSql(parent, noticeRowsSql(recipients))} and ${WITHIN_LIMIT} ${OTHERS}`,
   );
-const declareForBothParents = (name: string, recipients: (parent: 'project' | 'group') => string) => ({
-  project: declareQueueStatement('project', name, recipients('project')),
-  group: declareQueueStatement('group', name, recipients('group')),
+const declareProjectAndGroupQueueStatements = (name: string, recipients: (parent: 'project' | 'group') => string) => ({
+  project: declareMailQueueStatement('project', name, recipients('project')),
+  group: declareMailQueueStatement('group', name, recipients('group')),
 });
 
-const queueForUser = declareForBothParents('user', () => '(select :user::bigint as user_id)');
+const queueForUser = declareProjectAndGroupQueueStatements('user', () => '(select :user::bigint as user_id)');
 /** Queues e-mails for the users who may approve the access request of `user`. */
-const queueForReceivers = declareForBothParents(
+const queueForReceivers = declareProjectAndGroupQueueStatements(
   'receivers',
   (parent) => `(select receiver.user_id from ${
     parent === 'project'
@@ -114,13 +114,13 @@ const IS_BY_ADMIN = 'exists (select from directory_users u where u.id = :actor::
 const MAY_CONTINUE = {
   new_release: 'true',
   moved_project: `(${IS_BY_ADMIN}
-     or ${isBelowHourlyLimitSql(':responsible::bigint', String(MOST_MOVE_MAILS), `caused.template = 'moved_project'`)}
+     or ${isBelowHourlyMailLimitSql(':responsible::bigint', String(MOST_MOVE_MAILS), `caused.template = 'moved_project'`)}
      or :event::uuid = (select oldest.source_event_id from place_mails oldest
        where oldest.responsible_id = :responsible::bigint and oldest.template = 'moved_project'
          and oldest.created_at > now() - interval '1 hour'
        order by oldest.created_at, oldest.source_event_id limit 1))`,
 } as const satisfies Readonly<Record<ProjectMailTemplate, string>>;
-const declareBatchStatement = (template: ProjectMailTemplate) =>
+const declareProjectMailBatchStatement = (template: ProjectMailTemplate) =>
   statement<BatchParams, { readonly last: number | null; readonly queued: number }>(
     `place_mails_queue_${template}`,
     `with possible as materialized (
@@ -132,8 +132,8 @@ const declareBatchStatement = (template: ProjectMailTemplate) =>
    select (select max(user_id) from possible having count(*) = ${BATCH}) as last, (select count(*) from queued) as queued`,
   );
 const steps = {
-  new_release: declareBatchStatement('new_release'),
-  moved_project: declareBatchStatement('moved_project'),
+  new_release: declareProjectMailBatchStatement('new_release'),
+  moved_project: declareProjectMailBatchStatement('moved_project'),
 };
 
 /** Events of moves by the user and their bots whose e-mails are queued or will be. */
@@ -200,7 +200,7 @@ export class ProjectOrGroupMailEnqueuer {
   private async queueWithStatements(
     tx: Tx,
     notice: ProjectOrGroupNotice,
-    statements: ReturnType<typeof declareForBothParents>,
+    statements: ReturnType<typeof declareProjectAndGroupQueueStatements>,
     user: number,
   ): Promise<void> {
     if (!this.settings.isEnabled) return;

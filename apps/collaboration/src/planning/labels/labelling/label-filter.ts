@@ -51,7 +51,7 @@ export function unreachableLabelsSql({ project, above }: { readonly project: str
 export function labelFilterSql(filter: LabelFilter, reach: LabelReach, bind: Bind): string {
   if (filter === 'None' || filter === 'Any') return hasLabelSql(filter, reach, bind);
   if (filter.length > ONE_BY_ONE) return hasAllLabelsSql(filter.length, `${bind(filter)}::text[]`, reach);
-  const [first, ...others] = filter.map((name) => linksToTitlesSql(`= ${bind(name)}`, reach));
+  const [first, ...others] = filter.map((name) => labelLinksByTitlesSql(`= ${bind(name)}`, reach));
   return [`exists (${first!})`, ...others.map((link) => `exists (${link} offset 0)`)].join(' and ');
 }
 
@@ -63,7 +63,7 @@ export function labelFilterSql(filter: LabelFilter, reach: LabelReach, bind: Bin
 function hasAllLabelsSql(count: number, names: string, reach: LabelReach): string {
   const fromNamed = `from labels l where l.title = any(${names}) and ${labelOrMilestoneAppliesSql('l', reach)}`;
   const ofProject = reach.project === null ? '' : ` and used.project_id = ${reach.project}`;
-  const rarest = linksToTitlesSql(
+  const rarest = labelLinksByTitlesSql(
     `= (select l.title ${fromNamed} group by l.title order by sum((select count(*) from (
         select 1 from label_links used where used.label_id = l.id${ofProject} limit ${RARE}) used)), l.title limit 1)`,
     reach,
@@ -71,7 +71,7 @@ function hasAllLabelsSql(count: number, names: string, reach: LabelReach): strin
   const ids = `array(select l.id ${fromNamed} order by l.id)`;
   const titles = `array(select l.title ${fromNamed} order by l.id)`;
   const counted = `(select count(distinct (${titles})[array_position(${ids}, ll.label_id)])
-    from (select ll.label_id from label_links ll where ${isLinkOfNoteableSql(reach)} and ll.label_id = any(${ids}) offset 0) ll)`;
+    from (select ll.label_id from label_links ll where ${isLabelLinkOfNoteableSql(reach)} and ll.label_id = any(${ids}) offset 0) ll)`;
   // The first `exists` lets the planner start with the rarest label; the second prevents counting for rows without it.
   return `(select count(distinct l.title) ${fromNamed}) = ${count} and exists (${rarest})
     and case when exists (${rarest} offset 0) then ${counted} = ${count} else false end`;
@@ -79,19 +79,19 @@ function hasAllLabelsSql(count: number, names: string, reach: LabelReach): strin
 
 /** Condition on a row `i`: it has one of the labels, no label, or any label. */
 export function hasLabelSql(filter: LabelFilter, reach: LabelReach, bind: Bind): string {
-  const any = `exists (select 1 from label_links ll where ${isLinkOfNoteableSql(reach)} and ${isReachableSql(reach)})`;
+  const any = `exists (select 1 from label_links ll where ${isLabelLinkOfNoteableSql(reach)} and ${isLabelOfLinkReachableSql(reach)})`;
   if (filter === 'None') return `not ${any}`;
   if (filter === 'Any') return any;
   const titles = filter.length === 1 ? `= ${bind(filter[0])}` : `= any(${bind(filter)}::text[])`;
-  return `exists (${linksToTitlesSql(titles, reach)})`;
+  return `exists (${labelLinksByTitlesSql(titles, reach)})`;
 }
 
 /**
  * SQL for the links of a row `i` to labels of some names. The ids are found once. A condition on the name would be
  * evaluated for each noteable. `titles` is the operator and operand after the title column.
  */
-function linksToTitlesSql(titles: string, reach: LabelReach): string {
-  return `select ll.label_id from label_links ll where ${isLinkOfNoteableSql(reach)} and ll.label_id = any(array(
+function labelLinksByTitlesSql(titles: string, reach: LabelReach): string {
+  return `select ll.label_id from label_links ll where ${isLabelLinkOfNoteableSql(reach)} and ll.label_id = any(array(
       select l.id from labels l where l.title ${titles} and ${labelOrMilestoneAppliesSql('l', reach)}))`;
 }
 
@@ -100,13 +100,13 @@ const ONE_BY_ONE = 4;
 /** Labels with at least this number of links are treated as equally frequent. */
 const RARE = 1000;
 
-function isLinkOfNoteableSql({ type, project }: LabelReach): string {
+function isLabelLinkOfNoteableSql({ type, project }: LabelReach): string {
   const ofProject = project === null ? '' : ` and ll.project_id = ${project}`;
   return `ll.noteable_id = i.id and ll.noteable_type = '${type}'${ofProject}`;
 }
 
 /** Condition on a link `ll`: the project or group can reach its label. */
-function isReachableSql({ project, above, strays }: LabelReach): string {
+function isLabelOfLinkReachableSql({ project, above, strays }: LabelReach): string {
   if (strays !== null) return `(ll.label_id = any(${strays}::bigint[])) is not true`;
   // A group has few epics compared with the issues of a project, so the label of each link is looked up.
   return `exists (select 1 from labels l where l.id = ll.label_id and ${labelOrMilestoneAppliesSql('l', { project, above })})`;
@@ -116,5 +116,5 @@ function isReachableSql({ project, above, strays }: LabelReach): string {
 export function labelPrioritySql(reach: LabelReach): string {
   return `(select min(p.priority) from label_links ll
     join label_priorities p on p.label_id = ll.label_id and p.project_id = i.project_id
-    where ll.noteable_id = i.id and ll.noteable_type = '${reach.type}' and ${isReachableSql(reach)})`;
+    where ll.noteable_id = i.id and ll.noteable_type = '${reach.type}' and ${isLabelOfLinkReachableSql(reach)})`;
 }

@@ -130,11 +130,11 @@ export async function resolveOrCreateLabels(
 ): Promise<ResolvedLabels | null> {
   if (!requested) return null;
   const removed = new Set(requested.remove);
-  const areScopesExclusive = hasScopedLabels(parent);
+  const areScopesExclusive = hasScopedLabelsFeature(parent);
   const wanted = [...new Set([...(requested.all ?? []), ...(requested.add ?? [])])].filter(
     (name) => !removed.has(name),
   );
-  const added = areScopesExclusive ? keepLastOfEachScope(wanted) : wanted;
+  const added = areScopesExclusive ? keepLastLabelOfEachScope(wanted) : wanted;
   if (added.length > LABELS_PER_NOTEABLE) throw createTooManyLabelsError();
   return {
     areScopesExclusive,
@@ -155,8 +155,8 @@ export async function findSameNamedLabels(
 ): Promise<ResolvedLabels> {
   const values = [noteable.kind.type, noteable.id, target.id, target.namespace.traversalIds];
   const rows = await tx.prepared<{ id: number; title: string }>(sameTitles, values);
-  const areScopesExclusive = hasScopedLabels(target);
-  const kept = new Set(areScopesExclusive ? keepLastOfEachScope(rows.map(({ title }) => title)) : []);
+  const areScopesExclusive = hasScopedLabelsFeature(target);
+  const kept = new Set(areScopesExclusive ? keepLastLabelOfEachScope(rows.map(({ title }) => title)) : []);
   const added = rows.filter(({ title }) => !areScopesExclusive || kept.has(title)).map(({ id }) => id);
   return { added, removed: [], replacesAll: true, areScopesExclusive };
 }
@@ -193,17 +193,17 @@ export async function setLabels(
   );
   const idsOf = (action: 'add' | 'remove'): number[] =>
     changed.filter((one) => one.action === action).map((one) => one.label_id);
-  if (!replacesAll && idsOf('add').length > 0) await refuseTooMany(tx, noteable);
+  if (!replacesAll && idsOf('add').length > 0) await assertNotTooManyLabels(tx, noteable);
   return { added: idsOf('add'), removed: idsOf('remove') };
 }
 
 /** Whether labels `scope::value` exclude others with their scope here. Source: reference work-tracking 9.4. */
-function hasScopedLabels(parent: LabelParent): boolean {
+function hasScopedLabelsFeature(parent: LabelParent): boolean {
   return planningPolicy.isPaid(parent.kind === 'project' ? parent.namespace : parent);
 }
 
 /** Returns the names without those that a later name with the same scope replaces. */
-function keepLastOfEachScope(names: readonly string[]): string[] {
+function keepLastLabelOfEachScope(names: readonly string[]): string[] {
   const scopes = names.map((name) => SCOPE.exec(name)?.[1]);
   return names.filter((_, index) => scopes[index] === undefined || scopes.lastIndexOf(scopes[index]) === index);
 }
@@ -227,7 +227,7 @@ async function findOrCreateLabelIds(
   return (await find()).map((label) => label.id);
 }
 
-async function refuseTooMany(tx: Tx, { kind, id }: LabelledNoteable): Promise<void> {
+async function assertNotTooManyLabels(tx: Tx, { kind, id }: LabelledNoteable): Promise<void> {
   const [row] = await tx.prepared<{ count: number }>(countLabels, [id, kind.type]);
   if (row!.count > LABELS_PER_NOTEABLE) throw createTooManyLabelsError();
 }

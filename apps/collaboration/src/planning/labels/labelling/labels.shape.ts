@@ -1,12 +1,12 @@
 import { list, nested, text } from '@rookery/api-v4';
 import type { NoteableType } from '@rookery/contracts';
-import { json, jsonShape } from '../../../base/noteables/json.shape';
+import { json, beginJsonShape } from '../../../base/noteables/json.shape';
 import type { SqlType } from '../../../base/noteables/json.shape';
 import { labelOrMilestoneAppliesSql } from '../../../base/noteables/reach-sql';
 import { createAddRemoveEventSummaries, resourceEventShape } from '../../../base/resource-events/resource-events.shape';
 import type { ResourceEventSql, ResourceEvents } from '../../../base/resource-events/resource-events.shape';
 
-const labelDetails = jsonShape<unknown>('LabelDetails').fields({
+const labelDetails = beginJsonShape<unknown>('LabelDetails').fields({
   id: [json.int, () => 'l.id'],
   name: [json.text, () => 'l.title'],
   description: [json.textOrNull, () => 'l.description'],
@@ -46,7 +46,7 @@ export const labelsOf: SqlType<LabelsSql> = {
   },
 };
 
-const changedLabel = jsonShape<unknown>('ChangedLabel').fields({
+const changedLabel = beginJsonShape<unknown>('ChangedLabel').fields({
   id: [json.int, () => 'l.id'],
   name: [json.text, () => 'l.title'],
   color: [json.token, () => 'l.color'],

@@ -76,17 +76,17 @@ export class QuickActionsService {
     for (const set of this.sets) {
       const at = [...executed.keys()].filter((index) => this.findSet(context.kind, executed[index]!.name) === set);
       const ownCommands = at.map((index) => executed[index]!);
-      if (at.length > 0) parts.push({ set, at, carryOut: await planActions(set, context, ownCommands) });
+      if (at.length > 0) parts.push({ set, at, carryOut: await planQuickActions(set, context, ownCommands) });
     }
     const isLast = ({ set }: CommandGroup): boolean => set.isLast === true;
     return {
-      lock: (tx, on) => lockForActions(tx, context.kind, parts, on),
+      lock: (tx, on) => takeLocksForQuickActions(tx, context.kind, parts, on),
       execute: async (tx, on, writeRest) => {
         const outcomes: ActionResult[] = [];
         await executeCommandGroups(tx, on, { parts: parts.filter((part) => !isLast(part)), outcomes });
         await writeRest?.();
         await executeCommandGroups(tx, on, { parts: parts.filter(isLast), outcomes });
-        return createReport(executed, outcomes, commands.length);
+        return createQuickActionReport(executed, outcomes, commands.length);
       },
     };
   }
@@ -96,7 +96,7 @@ export class QuickActionsService {
   }
 }
 
-function planActions(
+function planQuickActions(
   set: ActionSet,
   context: ActionContext,
   commands: readonly Command[],
@@ -107,7 +107,7 @@ function planActions(
 }
 
 /** Takes the locks of all quick actions, even if they are refused later. */
-async function lockForActions(
+async function takeLocksForQuickActions(
   tx: Tx,
   kind: NoteableKind,
   parts: readonly CommandGroup[],
@@ -140,7 +140,11 @@ function executionRank({ isFirst }: ActionSet): number {
   return isFirst ? 1 : 2;
 }
 
-function createReport(commands: readonly Command[], outcomes: readonly ActionResult[], total: number): ActionReport {
+function createQuickActionReport(
+  commands: readonly Command[],
+  outcomes: readonly ActionResult[],
+  total: number,
+): ActionReport {
   const done = outcomes.flatMap((outcome) => ('said' in outcome ? [outcome.changes] : []));
   const sentences = outcomes.map((outcome, index) =>
     'said' in outcome

@@ -1,4 +1,4 @@
-import { json, jsonShape, jsonTextsSql } from '../../../base/noteables/json.shape';
+import { json, beginJsonShape, jsonTextsSql } from '../../../base/noteables/json.shape';
 import type { JsonShape } from '../../../base/noteables/json.shape';
 import type { NoteableKind } from '../../../base/noteables/noteable-kinds';
 import { noteShapeOf } from '../note.shape';
@@ -27,7 +27,7 @@ export const discussionBytesSql = ({ readsInternal }: Pick<DiscussionSql, 'reads
 
 /** Creates the shape for a kind. The SQL uses the alias `h` for the head of the discussion. */
 const createShape = (name: string, noteShape: JsonShape<NoteSql>): JsonShape<DiscussionSql> =>
-  jsonShape<DiscussionSql>(name).fields({
+  beginJsonShape<DiscussionSql>(name).fields({
     id: [json.token, () => discussionIdSql('coalesce(h.thread_id, h.id)')],
     individual_note: [json.bool, () => 'h.thread_id is null'],
     notes: [

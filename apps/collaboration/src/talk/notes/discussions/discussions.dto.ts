@@ -65,19 +65,19 @@ export class SetPosition {
 }
 
 /** Parameters of a thread on a kind with diff threads. */
-class CreatePlacedThread extends CreateNote {
+class CreateThreadWithPosition extends CreateNote {
   @HashOf(() => SetPosition, { optional: true, about: 'Place in the diff. Default: none.' }) position?: SetPosition;
 }
 
 /** Creates a thread in the diff of a noteable that has several commits. */
-export class CreateDiffThread extends CreatePlacedThread {
+export class CreateDiffThread extends CreateThreadWithPosition {
   @Text({ optional: true, about: 'Full id of the commit that the thread is about.' }) commit_id?: string;
 }
 
 /** Returns the parameters of a new thread on a kind; the others are absent. */
 export function threadParamsOf({ abilities }: NoteableKind): new () => CreateDiffThread {
   if (abilities.includes('suggestions')) return CreateDiffThread;
-  return abilities.includes('diff-threads') ? CreatePlacedThread : CreateNote;
+  return abilities.includes('diff-threads') ? CreateThreadWithPosition : CreateNote;
 }
 
 /** Converts the parameters of a new thread. */

@@ -130,11 +130,11 @@ export class DiscussionStatements {
       case 'answer':
         return this.addReplySql();
       case 'resolve':
-        return resolveNotesSql(
+        return resolveOrReopenNotesSql(
           `n.noteable_id = :noteable::bigint and n.noteable_type = '${this.kind.type}' and n.thread_id = :discussion::bigint`,
         );
       case 'resolve_note':
-        return resolveNotesSql(`n.id = :note::bigint and n.noteable_id = :noteable::bigint`);
+        return resolveOrReopenNotesSql(`n.id = :note::bigint and n.noteable_id = :noteable::bigint`);
     }
   }
 
@@ -207,7 +207,7 @@ export class DiscussionStatements {
 }
 
 /** Resolves or reopens notes. Does not change notes that are already in that state. */
-function resolveNotesSql(condition: string): string {
+function resolveOrReopenNotesSql(condition: string): string {
   return `update notes n set resolved_at = case when :is_resolved::boolean then now() end,
       resolved_by_id = case when :is_resolved::boolean then :viewer::bigint end, updated_at = greatest(n.updated_at, now())
     where ${condition} and n.thread_id is not null and not n.system and (n.resolved_at is not null) <> :is_resolved::boolean

@@ -1,4 +1,4 @@
-import { json, jsonShape } from '../../../base/noteables/json.shape';
+import { json, beginJsonShape } from '../../../base/noteables/json.shape';
 
 /** Line of the thread `p` in its new file. */
 const LINE = `(p.shown->>'new_line')::integer`;
@@ -15,7 +15,7 @@ const IS_APPLIABLE = `s.commit_id is null and p.is_active and not s.is_outdated
  * A suggestion. The SQL uses the aliases `s` (suggestions) and `p` (note_positions of its thread).
  * Source: requirements 1 §2 Suggestion; reference repositories 8.13.
  */
-export const suggestionShape = jsonShape<unknown>('Suggestion').fields({
+export const suggestionShape = beginJsonShape<unknown>('Suggestion').fields({
   id: [json.int, () => 's.id'],
   from_line: [json.int, () => `greatest(1, ${LINE} - s.lines_above)`],
   to_line: [json.int, () => `${LINE} + s.lines_below`],

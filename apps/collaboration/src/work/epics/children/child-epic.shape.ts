@@ -1,4 +1,4 @@
-import { json, jsonShape } from '../../../base/noteables/json.shape';
+import { json, beginJsonShape } from '../../../base/noteables/json.shape';
 import { trimBaseUrl } from '../../../base/noteables/person.shape';
 import { webPathSql } from '../../../base/noteables/references.shape';
 import { EPIC_SHOWN_AS } from '../../issues/epic/issue-epic.shape';
@@ -12,7 +12,7 @@ interface ChildEpicSql {
 /**
  * JSON of a child epic `i` that was just created below `named`, in the same group. Source: reference work-tracking 5.7.
  */
-export const childEpicLinkShape = jsonShape<ChildEpicSql>('ChildEpicLink').fields({
+export const childEpicLinkShape = beginJsonShape<ChildEpicSql>('ChildEpicLink').fields({
   id: [json.int, () => 'i.id'],
   iid: [json.int, () => 'i.iid'],
   title: [json.text, () => 'i.title'],

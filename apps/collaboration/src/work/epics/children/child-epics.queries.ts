@@ -55,7 +55,9 @@ export class ChildEpicsQueries {
   /** Returns a page of children in the order of their parent. Errors: NotFound of the epic. */
   async list(viewer: SignedInViewer, named: EpicKey, page: PageRequest): Promise<JsonPage> {
     await this.directory.requireFresh(viewer);
-    const [row] = await this.database.run<JsonPageRow>(this.pageStatement(page, statementValues(viewer, named)));
+    const [row] = await this.database.run<JsonPageRow>(
+      this.pageStatement(page, createChildEpicsStatementValues(viewer, named)),
+    );
     if (!row) throw new NotFound();
     return jsonPageOf(page, row);
   }
@@ -71,12 +73,12 @@ export class ChildEpicsQueries {
 
   /** Returns an epic as JSON text, with references relative to the group of another epic. Errors: NotFound. */
   async findChild(viewer: SignedInViewer, named: EpicKey, id: number): Promise<string> {
-    return this.queryJson('child_epics_one', this.oneSql, [...statementValues(viewer, named), id]);
+    return this.queryJson('child_epics_one', this.oneSql, [...createChildEpicsStatementValues(viewer, named), id]);
   }
 
   /** Returns a child that was just created, as JSON text. Errors: NotFound if it is no longer a child. */
   async findLink(viewer: SignedInViewer, named: EpicKey, id: number): Promise<string> {
-    const values = [...statementValues(viewer, named), id, named.group.fullPath];
+    const values = [...createChildEpicsStatementValues(viewer, named), id, named.group.fullPath];
     return this.queryJson('child_epics_link', this.linkSql, values);
   }
 
@@ -89,7 +91,7 @@ export class ChildEpicsQueries {
   }
 }
 
-function statementValues(viewer: SignedInViewer, { group, iid }: EpicKey): unknown[] {
+function createChildEpicsStatementValues(viewer: SignedInViewer, { group, iid }: EpicKey): unknown[] {
   const { readsConfidential } = createNoteableReader(viewer, group);
   return [group.id, iid, viewer.userId, viewer.isAdmin, viewer.isExternal, readsConfidential];
 }

@@ -68,7 +68,7 @@ export class ChildEpicsService {
     await this.work.run(async (tx) => {
       this.noteLimit.countNotes(tx, viewer);
       const parent = await this.lockParentAndEpics(tx, viewer, named, [childId]);
-      await this.detachChild(tx, viewer, await findChild(tx, viewer, parent, childId));
+      await this.detachChild(tx, viewer, await requireChildEpic(tx, viewer, parent, childId));
     });
     return this.queries.findChild(viewer, named, childId);
   }
@@ -82,14 +82,14 @@ export class ChildEpicsService {
     await this.work.run(async (tx) => {
       const neighbourIds = [neighbours.before, neighbours.after].filter((id) => id !== undefined);
       const parent = await this.lockParentAndEpics(tx, viewer, named, [childId, ...neighbourIds]);
-      const child = await findChild(tx, viewer, parent, childId);
+      const child = await requireChildEpic(tx, viewer, parent, childId);
       // Refuses a neighbour that the caller may not see in the same way as a missing one.
       for (const id of neighbourIds) {
-        if ((await epicTree.byId(tx, viewer, id))?.parent_id !== parent.id) throw epicMoveFailure();
+        if ((await epicTree.byId(tx, viewer, id))?.parent_id !== parent.id) throw createEpicMoveRefusal();
       }
       const children = await epicTree.listChildren(tx, parent.id);
       const ids = children.map(({ id }) => id);
-      await epicTree.order(tx, reorderIds(ids, child.id, neighbours, epicMoveFailure), child.id, children);
+      await epicTree.order(tx, reorderIds(ids, child.id, neighbours, createEpicMoveRefusal), child.id, children);
     });
   }
 
@@ -124,12 +124,12 @@ export class ChildEpicsService {
 }
 
 /** Finds a child of the parent. Errors: NotFound if the viewer may not see it or it is no child of that epic. */
-async function findChild(tx: Tx, viewer: SignedInViewer, parent: TreeEpic, id: number): Promise<TreeEpic> {
+async function requireChildEpic(tx: Tx, viewer: SignedInViewer, parent: TreeEpic, id: number): Promise<TreeEpic> {
   const child = await epicTree.byId(tx, viewer, id);
   if (child?.parent_id !== parent.id) throw new NotFound();
   return child;
 }
 
-function epicMoveFailure(): Refused {
+function createEpicMoveRefusal(): Refused {
   return new Refused('Epic could not be moved!', { underError: true });
 }

@@ -65,7 +65,7 @@ export class EpicParentsService {
 
   /** Makes an epic the first child of the parent; it leaves its previous parent. Errors: Conflict; Invalid. */
   async adoptChild(tx: Tx, parent: TreeEpic, child: TreeEpic, by: ChangedBy): Promise<void> {
-    await assertMayAdopt(tx, parent, child);
+    await assertEpicMayBecomeChild(tx, parent, child);
     const old = await epicTree.parentOf(tx, child.id);
     this.noteLimit.countNotes(tx, by.viewer);
     if (old) await writeParentAndChildNotes(tx, 'removed', { parent: old, child }, by);
@@ -94,23 +94,23 @@ export class EpicParentsService {
    */
   async assertConfidentialityFits(tx: Tx, { id, confidential }: Pick<Epic, 'id' | 'confidential'>): Promise<void> {
     if (confidential && (await epicTree.hasNonConfidentialChild(tx, id)))
-      throw invalidConfidentiality(CONFIDENTIAL_CHILDREN_ONLY);
+      throw createInvalidConfidentialityError(CONFIDENTIAL_CHILDREN_ONLY);
     if (!confidential && (await epicTree.parentOf(tx, id))?.confidential)
-      throw invalidConfidentiality(CONFIDENTIAL_PARENT);
+      throw createInvalidConfidentialityError(CONFIDENTIAL_PARENT);
   }
 }
 
-async function assertMayAdopt(tx: Tx, parent: TreeEpic, child: TreeEpic): Promise<void> {
+async function assertEpicMayBecomeChild(tx: Tx, parent: TreeEpic, child: TreeEpic): Promise<void> {
   if (child.id === parent.id) throw new Conflict(REFUSALS.self);
   if (child.parent_id === parent.id) throw new Conflict(REFUSALS.already);
   if (child.root !== parent.root) throw new Conflict(REFUSALS.elsewhere);
   const above = await epicTree.listAncestors(tx, parent.id);
   if (above.includes(child.id)) throw new Conflict(REFUSALS.ancestor);
   if (above.length + (await epicTree.height(tx, child.id)) > MOST_LEVELS) throw new Conflict(REFUSALS.deep);
-  if (parent.confidential && !child.confidential) throw invalidConfidentiality(CONFIDENTIAL_PARENT);
+  if (parent.confidential && !child.confidential) throw createInvalidConfidentialityError(CONFIDENTIAL_PARENT);
 }
 
-function invalidConfidentiality(why: string): Invalid {
+function createInvalidConfidentialityError(why: string): Invalid {
   return new Invalid({ confidential: [why] });
 }
 

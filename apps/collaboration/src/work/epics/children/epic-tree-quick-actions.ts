@@ -89,12 +89,12 @@ export class EpicTreeQuickActions {
     if (name === 'remove_child_epic') {
       if (other.parent_id !== own.id) throw new NotFound();
       await this.children.detachChild(tx, viewer, other);
-      return succeeded(`Removed child epic ${reference}.`);
+      return createActionSuccess(`Removed child epic ${reference}.`);
     }
     if (!other.may_write) throw new Forbidden();
     const [parent, child] = name === 'child_epic' ? [own, other] : [other, own];
     await this.children.addChild(tx, viewer, parent, child);
-    return succeeded(`Added epic ${reference} as ${name === 'child_epic' ? 'child' : 'parent'} epic.`);
+    return createActionSuccess(`Added epic ${reference} as ${name === 'child_epic' ? 'child' : 'parent'} epic.`);
   }
 
   /** Removes the parent. A parent that the viewer may not see counts as none. */
@@ -102,7 +102,7 @@ export class EpicTreeQuickActions {
     const parent = own.parent_id === null ? undefined : await epicTree.byId(tx, viewer, own.parent_id);
     if (!parent) throw new NotFound();
     await this.children.detachChild(tx, viewer, own);
-    return succeeded(`Removed parent epic ${renderEpicReference(parent, own)}.`);
+    return createActionSuccess(`Removed parent epic ${renderEpicReference(parent, own)}.`);
   }
 }
 
@@ -116,6 +116,6 @@ async function findEpicByReference(tx: Tx, viewer: SignedInViewer, reference: No
 }
 
 /** Outcome of these commands; clients know no keys for their changes. */
-function succeeded(said: string): ActionResult {
-  return { said, changes: {} };
+function createActionSuccess(message: string): ActionResult {
+  return { said: message, changes: {} };
 }

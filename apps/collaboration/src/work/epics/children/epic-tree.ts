@@ -217,7 +217,7 @@ export const epicTree = {
   async order(tx: Tx, ids: readonly number[], moved: number, before: readonly PositionedChild[]): Promise<void> {
     const positionOf = new Map(before.map(({ id, position }) => [id, position]));
     const at = ids.indexOf(moved);
-    const between = positionBetween(positionOf.get(ids[at - 1]!), positionOf.get(ids[at + 1]!));
+    const between = epicPositionBetween(positionOf.get(ids[at - 1]!), positionOf.get(ids[at + 1]!));
     const values = between === null ? [ids, ids.map((_, index) => index * DISTANCE)] : [[moved], [between]];
     await tx.prepared(setPositions, values);
   },
@@ -237,7 +237,7 @@ export const epicTree = {
 };
 
 /** Returns the position between two others, or null if there is no room. Undefined means that there is no neighbour. */
-function positionBetween(low: number | undefined, high: number | undefined): number | null {
+function epicPositionBetween(low: number | undefined, high: number | undefined): number | null {
   if (low === undefined) return high === undefined ? 0 : high - DISTANCE;
   if (high === undefined) return low + DISTANCE;
   const middle = Math.floor((low + high) / 2);

@@ -19,7 +19,7 @@ import { ASSIGNED, EpicIssuesService } from './epic-issues.service';
 import type { LockedEpic } from './epic-issues.service';
 
 const { joins, where } = visibleEpicsJoinSql({ user: '$1::bigint', isAdmin: '$2::boolean', isExternal: '$3::boolean' });
-const prepareEpicLock = (name: string, condition: string) =>
+const prepareVisibleEpicLockStatement = (name: string, condition: string) =>
   prepareStatement(
     `epic_issues_hold_${name}`,
     `select goal.id, goal.iid, goal.group_id, goal.confidential, its.full_path, its.reads_confidential as may_write,
@@ -27,7 +27,7 @@ const prepareEpicLock = (name: string, condition: string) =>
      from epics goal ${joins} where ${condition} and ${where} for no key update of goal`,
   );
 /** $1-$3 the viewer, $4 epic. */
-const lockById = prepareEpicLock('by_id', 'goal.id = $4::bigint');
+const lockById = prepareVisibleEpicLockStatement('by_id', 'goal.id = $4::bigint');
 /** $1 path of the group, or null for the group of the issue's project $2; $3 number. */
 const epicNamed = prepareStatement(
   'epic_issues_epic_named',
@@ -36,7 +36,7 @@ const epicNamed = prepareStatement(
     (select p.namespace_id from directory_projects p where p.id = $2::bigint and $1::text is null))`,
 );
 /** $1-$3 the viewer, $4 project, $5 number of the issue. */
-const lockOfIssue = prepareEpicLock(
+const lockOfIssue = prepareVisibleEpicLockStatement(
   'of_issue',
   `goal.id = (select serves.epic_id from epic_issues serves join issues i on i.id = serves.issue_id
     where i.project_id = $4::bigint and i.iid = $5::bigint)`,
@@ -87,8 +87,8 @@ export class EpicIssueQuickActions implements EpicAssigner {
       await this.issues.startChange(tx, viewer, { issueId: issue, epicIds: epicId === null ? [] : [epicId] });
       const epic =
         epicId === null
-          ? await lockEpic(tx, viewer, lockOfIssue, [project.id, iid])
-          : await lockEpic(tx, viewer, lockById, [epicId]);
+          ? await lockVisibleEpic(tx, viewer, lockOfIssue, [project.id, iid])
+          : await lockVisibleEpic(tx, viewer, lockById, [epicId]);
       if (!epic && epicId !== null) throw new NotFound(epicKind.resource);
       return async (issueId) => {
         if (epic && epicId === null) await this.issues.remove(tx, viewer, epic, issueId);
@@ -112,7 +112,7 @@ export class EpicIssueQuickActions implements EpicAssigner {
       things: async (tx, on) => [(await issueOfText(tx, on)) ?? []].flat(),
       above: async (tx, on) => {
         named = [];
-        for (const { argument } of commands) named.push(await findEpicId(tx, parent.id, argument));
+        for (const { argument } of commands) named.push(await findEpicIdByCommandArgument(tx, parent.id, argument));
         const epicIds = [...named, epicId ?? undefined].filter((id) => id !== undefined);
         await this.issues.lockEpics(tx, viewer, { issueId: await issueOfText(tx, on), epicIds });
       },
@@ -133,13 +133,13 @@ export class EpicIssueQuickActions implements EpicAssigner {
     const issueId = await findIssueId(tx, on.parent.id, on.named);
     if (issueId === null) throw new NotFound(issueKind.resource);
     if (command.name === 'remove_epic') {
-      const epic = await lockEpic(tx, viewer, lockOfIssue, [on.parent.id, on.named]);
+      const epic = await lockVisibleEpic(tx, viewer, lockOfIssue, [on.parent.id, on.named]);
       if (!epic || !(await this.issues.remove(tx, viewer, epic, issueId))) throw new NotModified();
       return { said: 'Removed the epic.', changes: { epic: null } };
     }
     const named = parseArgument.epic(command.argument);
     if (!named) return { why: 'it names no epic' };
-    const epic = wanted === undefined ? undefined : await lockEpic(tx, viewer, lockById, [wanted]);
+    const epic = wanted === undefined ? undefined : await lockVisibleEpic(tx, viewer, lockById, [wanted]);
     if (!epic) throw new NotFound(epicKind.resource);
     if ((await this.issues.addIssue(tx, viewer, epic, issueId)) === null) throw new Conflict(ASSIGNED);
     return { said: `Added to the epic ${named.group ?? ''}&${epic.iid}.`, changes: { epic: epic.id } };
@@ -152,17 +152,17 @@ async function findIssueId(tx: Tx, projectId: number, iid: number): Promise<numb
 }
 
 /** Finds the epic that a command names. Returns undefined if there is none. */
-async function findEpicId(tx: Tx, projectId: number, argument: string): Promise<number | undefined> {
+async function findEpicIdByCommandArgument(tx: Tx, projectId: number, argument: string): Promise<number | undefined> {
   const named = parseArgument.epic(argument);
   if (!named) return undefined;
   return (await tx.prepared<{ id: number }>(epicNamed, [named.group, projectId, named.iid]))[0]?.id;
 }
 
 /** Locks the epic until the transaction ends. Returns undefined if the viewer may not see it. */
-async function lockEpic(
+async function lockVisibleEpic(
   tx: Tx,
   viewer: SignedInViewer,
-  statement: ReturnType<typeof prepareEpicLock>,
+  statement: ReturnType<typeof prepareVisibleEpicLockStatement>,
   values: readonly unknown[],
 ): Promise<LockedEpic | undefined> {
   const [epic] = await tx.prepared<LockedEpic>(statement, [

@@ -1,6 +1,6 @@
 import { nested } from '@rookery/api-v4';
 import { issueShape } from '../../issues/issue.shape';
-import { json, jsonShape } from '../../../base/noteables/json.shape';
+import { json, beginJsonShape } from '../../../base/noteables/json.shape';
 import type { PersonalJsonSql } from '../../../base/noteables/noteable-kinds';
 import { listedEpicShape } from '../epic.shape';
 import type { EpicSql } from '../epic.shape';
@@ -18,7 +18,7 @@ export interface EpicIssueSql {
 }
 
 /** JSON of a link with its epic and its issue. Source: reference work-tracking 5.6. */
-export const epicIssueShape = jsonShape<EpicIssueSql>('EpicIssue').fields({
+export const epicIssueShape = beginJsonShape<EpicIssueSql>('EpicIssue').fields({
   id: [json.int, () => 'link.id'],
   epic: [
     json.written(nested(listedEpicShape.presenter)),

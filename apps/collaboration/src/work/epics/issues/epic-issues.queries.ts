@@ -66,7 +66,9 @@ export class EpicIssuesQueries {
   /** Returns a page of issues in the order of the epic. Errors: NotFound of the epic. */
   async list(viewer: SignedInViewer, named: EpicKey, page: PageRequest): Promise<JsonPage> {
     await this.directory.requireFresh(viewer);
-    const [row] = await this.database.run<JsonPageRow>(this.pageStatement(page, statementValues(viewer, named)));
+    const [row] = await this.database.run<JsonPageRow>(
+      this.pageStatement(page, createEpicIssuesStatementValues(viewer, named)),
+    );
     if (!row) throw new NotFound();
     return jsonPageOf(page, row);
   }
@@ -87,7 +89,7 @@ export class EpicIssuesQueries {
     named: EpicKey,
     linkId: number,
   ): Promise<{ readonly issueId: number; readonly json: string }> {
-    const values = [...statementValues(viewer, named), linkId];
+    const values = [...createEpicIssuesStatementValues(viewer, named), linkId];
     const statement = this.kept.findOrCompose('epic_issues_one', values, () => ({ text: this.oneSql, values }));
     const [row] = await reads.run<{ id: number | null; issue_id: number; json: string }>(statement);
     if (!row || row.id === null) throw new NotFound();
@@ -95,7 +97,7 @@ export class EpicIssuesQueries {
   }
 }
 
-function statementValues(viewer: SignedInViewer, { group, iid }: EpicKey): unknown[] {
+function createEpicIssuesStatementValues(viewer: SignedInViewer, { group, iid }: EpicKey): unknown[] {
   const { readsConfidential } = createNoteableReader(viewer, group);
   const person = [viewer.userId, viewer.isAdmin, viewer.isExternal, readsConfidential];
   return [group.id, iid, ...person, group.fullPath, group.traversalIds];

@@ -208,7 +208,7 @@ export class EpicIssuesService {
       await this.assertNeighboursVisible(tx, viewer, named, neighbours);
       const links = (await tx.prepared<{ id: number }>(orderedLinkIds, [epic.id])).map(({ id }) => id);
       if (!links.includes(linkId)) throw new NotFound();
-      await tx.prepared(setLinkPositions, [reorderIds(links, linkId, neighbours, issueMoveFailure)]);
+      await tx.prepared(setLinkPositions, [reorderIds(links, linkId, neighbours, createIssueMoveRefusal)]);
     });
   }
 
@@ -235,7 +235,7 @@ export class EpicIssuesService {
     for (const id of [neighbours.before, neighbours.after]) {
       if (id === undefined) continue;
       await this.queries.findLink(tx, viewer, named, id).catch((error: unknown) => {
-        throw error instanceof NotFound ? issueMoveFailure() : error;
+        throw error instanceof NotFound ? createIssueMoveRefusal() : error;
       });
     }
   }
@@ -266,7 +266,7 @@ export class EpicIssuesService {
     this.noteLimit.countNotes(tx, viewer);
     const by = { actorId: viewer.userId, at: epic.at };
     const onEpic = systemNotes.epicIssue(verb, `${issue.full_path}#${issue.iid}`);
-    const onIssue = systemNotes.issueEpic(verb, epicReference(epic, issue));
+    const onIssue = systemNotes.issueEpic(verb, renderEpicReferenceFromIssue(epic, issue));
     await writeSystemNotes(tx, epicKind, {
       ...{ noteableId: epic.id, projectId: null, bodies: [onEpic], ...by },
       referenced: { type: issueKind.type, id: issue.id },
@@ -285,10 +285,13 @@ async function lockVisibleIssue(tx: Tx, viewer: SignedInViewer, issueId: number)
 }
 
 /** Reference to an epic from an issue; without the path if both are in one group. */
-function epicReference({ iid, group_id: groupId, full_path: path }: ReferencedEpic, issue: LockedIssueRow): string {
+function renderEpicReferenceFromIssue(
+  { iid, group_id: groupId, full_path: path }: ReferencedEpic,
+  issue: LockedIssueRow,
+): string {
   return `${groupId === issue.namespace_id ? '' : (path ?? '')}&${iid}`;
 }
 
-function issueMoveFailure(): Refused {
+function createIssueMoveRefusal(): Refused {
   return new Refused('Issue could not be moved!', { underError: true });
 }

@@ -1,6 +1,6 @@
 import { groupAccessSql } from '../../../base/noteables/access-sql';
 import type { PersonSql } from '../../../base/noteables/access-sql';
-import { json, jsonShape } from '../../../base/noteables/json.shape';
+import { json, beginJsonShape } from '../../../base/noteables/json.shape';
 import type { ReaderSql } from '../../../base/noteables/noteable-kinds';
 import { webPathSql } from '../../../base/noteables/references.shape';
 import type { ReferenceFormat } from '../../../base/noteables/references.shape';
@@ -35,7 +35,7 @@ export function issueEpicLateralSql(person: PersonSql): string {
 }
 
 /** JSON of an epic inside its issues: the row `served`. Source: reference work-tracking 9.1. */
-export const issueEpicShape = jsonShape<unknown>('ServedEpic').fields({
+export const issueEpicShape = beginJsonShape<unknown>('ServedEpic').fields({
   id: [json.int, () => 'served.id'],
   iid: [json.int, () => 'served.iid'],
   title: [json.text, () => 'served.title'],

@@ -120,7 +120,7 @@ export function issueFilters(reach: ReachSql): Filters<IssueFilter> {
     milestone: (milestone, bind) => milestoneFilterSql(milestone, reach.milestones, bind),
     weight: weightFilterSql,
     epic: (epic, bind) => issueInEpicSql(epic, reach.person, bind),
-    not: (not, bind) => exclusionSql(reach, not, bind),
+    not: (not, bind) => isExcludedIssueSql(reach, not, bind),
   };
 }
 
@@ -143,7 +143,7 @@ export function removeMatchedIssueSearch({ search, ...filter }: IssueFilter): Is
   return searchesTitleAndDescription(filter) ? filter : { ...filter, search };
 }
 
-function exclusionSql(reach: ReachSql, not: Exclusion, bind: Bind): string {
+function isExcludedIssueSql(reach: ReachSql, not: Exclusion, bind: Bind): string {
   const labelled = not.labels === undefined ? [] : [hasLabelSql(not.labels, reach.labels, bind)];
   const planned = not.milestone === undefined ? [] : [milestoneFilterSql(not.milestone, reach.milestones, bind)];
   const weighed = not.weight === undefined ? [] : [weightFilterSql(not.weight, bind)];

@@ -35,19 +35,19 @@ export function toIssueFilter(params: ListIssues | ListAllIssues): IssueFilter {
     weight: parseWeight('weight', params.weight),
     epic: parseIdNoneOrAny('epic_id', params.epic_id),
     reaction: params.my_reaction_emoji || undefined,
-    matchesNothing: matchesNothing(params),
-    not: params.not && parseExclusion(params.not),
+    matchesNothing: hasUnsupportedIssueFilter(params),
+    not: params.not && parseIssueExclusionFilter(params.not),
   };
 }
 
-function matchesNothing(params: ListIssues | ListAllIssues): boolean {
+function hasUnsupportedIssueFilter(params: ListIssues | ListAllIssues): boolean {
   const { iteration_id, iteration_title, health_status } = params;
   return [iteration_id, iteration_title, health_status].some(
     (value) => value !== undefined && value !== '' && !/^(none|0)$/i.test(value),
   );
 }
 
-function parseExclusion(not: Readonly<Record<string, unknown>>): Exclusion {
+function parseIssueExclusionFilter(not: Readonly<Record<string, unknown>>): Exclusion {
   const authorUsername = scalarToText(not['author_username']);
   const usernames = splitList(not['assignee_username']);
   const iids = not['iids'];

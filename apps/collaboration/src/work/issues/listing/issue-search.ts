@@ -13,7 +13,7 @@ export function splitSearchWords(text = ''): readonly string[] {
 }
 
 const hasTrigrams = (word: string): boolean => HAS_TRIGRAMS.test(word);
-const toLiteralRegex = (word: string): string => `***=${word}`;
+const toLiteralPostgresRegex = (word: string): string => `***=${word}`;
 const wordParameterName = (index: number): string => `word_${index + 1}`;
 /** Expression that bypasses the index, for words without trigrams: they would need a scan of the whole index. */
 const UNINDEXED = `(t.text || '')`;
@@ -29,7 +29,10 @@ export function composeIssueSearchStatementKey(
   const words = splitSearchWords(filter.search);
   if (words.length === 0 || !searchesTitleAndDescription(filter)) return null;
   const name = words.map((word) => (hasTrigrams(word) ? 't' : 's')).join('');
-  return { name, values: Object.fromEntries(words.map((word, at) => [wordParameterName(at), toLiteralRegex(word)])) };
+  return {
+    name,
+    values: Object.fromEntries(words.map((word, at) => [wordParameterName(at), toLiteralPostgresRegex(word)])),
+  };
 }
 
 /** Checks whether a search covers title and description. */
@@ -60,7 +63,7 @@ export function wordSearchSql({ search }: IssueFilter, bind: Bind, projects: str
   if (words.length === 0 || (projects === null && !words.some(hasTrigrams))) return null;
   const has = words
     .map((word, at) => {
-      const pattern = bind(toLiteralRegex(word), wordParameterName(at));
+      const pattern = bind(toLiteralPostgresRegex(word), wordParameterName(at));
       return `${hasTrigrams(word) ? 't.text' : UNINDEXED} ~ (select lower(${pattern}::text))`;
     })
     .join(' and ');

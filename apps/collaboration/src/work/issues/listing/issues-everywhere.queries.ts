@@ -42,7 +42,7 @@ const ABOVE_GROUP = ':group::bigint[]';
 /**
  * SQL expressions for labels and milestones that a project can use. `alias` is a row with the columns of a project.
  */
-const projectReachSql = (alias: string): ReachSql => {
+const labelAndMilestoneReachSql = (alias: string): ReachSql => {
   const project = { project: `${alias}.project_id`, above: `${alias}.traversal_ids` };
   return {
     person: PERSON,
@@ -51,8 +51,8 @@ const projectReachSql = (alias: string): ReachSql => {
   };
 };
 const STRAYS = `, ${unreachableLabelsSql({ project: 'a.project_id', above: 'a.traversal_ids' })} as strays`;
-const FILTERS = issueFilters(projectReachSql('a'));
-const ORDER = projectReachSql('i');
+const FILTERS = issueFilters(labelAndMilestoneReachSql('a'));
+const ORDER = labelAndMilestoneReachSql('i');
 /** FROM item of a project's issues with `furtherColumns` of the project. `condition` is SQL on the alias `own`. */
 const projectIssuesSql = (furtherColumns = '', condition = 'own.project_id = a.project_id'): string =>
   `(select own.*, a.full_path, a.traversal_ids, a.reads_internal, a.seen_as${furtherColumns} from issues own where ${condition}) i`;
@@ -142,15 +142,15 @@ export class IssuesEverywhereQueries {
         bytes: issueTextBytesSql(order),
         values,
       });
-      const isEverywhere = !places.group && includesAllPeople(filter);
+      const isEverywhere = !places.group && includesAllAuthorsAndAssignees(filter);
       const words = wordSearchSql(filter, list.bind, isEverywhere ? null : 'read a');
       list
         .where(canReadNoteableRowSql(issueKind, 'a', PERSON.user))
         .narrow(FILTERS, words ? removeMatchedIssueSearch(filter) : filter)
         .orderBy(issueSorting(order, ORDER));
       const [strays, more] = needsStrayLabelsForIssues(filter, order) ? [STRAYS, ', a.strays'] : ['', ''];
-      const candidates = candidateProjectsSql(places, filter, list.bind);
-      const read = `read as materialized (${readableProjectsSql(places, candidates, strays)})`;
+      const candidates = issueCandidateProjectsSql(places, filter, list.bind);
+      const read = `read as materialized (${projectsWithReadableIssuesSql(places, candidates, strays)})`;
       const ways: [string, string][] = words
         ? wordSearchAlternativesSql(words, more)
         : [['read a', projectIssuesSql(more)]];
@@ -168,7 +168,7 @@ function viewerValues({ userId, isAdmin, isExternal }: Viewer): IssuesEverywhere
 }
 
 /** Query for the candidate projects whose issues the viewer reads, with `furtherColumns` of each. */
-function readableProjectsSql(
+function projectsWithReadableIssuesSql(
   { group, nonArchived }: IssuePlaces,
   candidatesSql: string,
   furtherColumns: string,
@@ -182,12 +182,12 @@ function readableProjectsSql(
 }
 
 /** Checks whether a list includes issues of all authors and assignees. */
-function includesAllPeople({ scope = 'all', people }: IssueFilter): boolean {
+function includesAllAuthorsAndAssignees({ scope = 'all', people }: IssueFilter): boolean {
   return scope === 'all' && typeof people?.assignee?.id !== 'number' && people?.author?.id === undefined;
 }
 
 /** Query for the candidate projects. It has the column `project_id`, without duplicates. */
-function candidateProjectsSql({ group }: IssuePlaces, { scope, people }: IssueFilter, bind: Bind): string {
+function issueCandidateProjectsSql({ group }: IssuePlaces, { scope, people }: IssueFilter, bind: Bind): string {
   if (group) {
     const within = withinGroupSql({ namespace: 'home', traversalIds: ABOVE_GROUP });
     return `select p.id as project_id from directory_namespaces home

@@ -16,7 +16,7 @@ export interface CommonChanges {
 
 type CommonAction = (changes: CommonChanges, argument: string) => ActionResult;
 
-const stateAction =
+const createCloseOrReopenAction =
   (event: 'close' | 'reopen', said: string, already: string): CommonAction =>
   ({ target, word, update }) => {
     const isClosed = update.stateEvent === undefined ? target.state === 'closed' : update.stateEvent === 'close';
@@ -25,7 +25,7 @@ const stateAction =
     return { said: `${said} this ${word}.`, changes: { state_event: event } };
   };
 
-const makeConfidential: CommonAction = ({ target, word, update }) => {
+const makeNoteableConfidential: CommonAction = ({ target, word, update }) => {
   if (update.confidential ?? target.confidential) return { why: 'it is confidential already' };
   update.confidential = true;
   return { said: `Made this ${word} confidential.`, changes: { confidential: true } };
@@ -35,12 +35,15 @@ const makeConfidential: CommonAction = ({ target, word, update }) => {
  * Commands that make a noteable confidential. A user who may open one may open it confidential at once. Source:
  * reference work-tracking 2.6, 9.1.
  */
-export const CONFIDENTIAL_ACTIONS = { confidential: makeConfidential, make_confidential: makeConfidential } as const;
+export const CONFIDENTIAL_ACTIONS = {
+  confidential: makeNoteableConfidential,
+  make_confidential: makeNoteableConfidential,
+} as const;
 
 /** Commands that change issues and epics. Source: reference work-tracking 2.6. */
 export const COMMON_ACTIONS = {
-  close: stateAction('close', 'Closed', 'it is closed already'),
-  reopen: stateAction('reopen', 'Reopened', 'it is open already'),
+  close: createCloseOrReopenAction('close', 'Closed', 'it is closed already'),
+  reopen: createCloseOrReopenAction('reopen', 'Reopened', 'it is open already'),
   title: ({ update }, argument) => {
     let title: string;
     try {

@@ -27,11 +27,14 @@ interface FieldAction {
   apply(changes: FieldChanges, argument: string): ActionResult;
 }
 
-const succeeded = (said: string, changes: Readonly<Record<string, unknown>>): ActionResult => ({ said, changes });
-const failed = (why: string): ActionResult => ({ why });
+const createActionSuccess = (said: string, changes: Readonly<Record<string, unknown>>): ActionResult => ({
+  said,
+  changes,
+});
+const createActionFailure = (why: string): ActionResult => ({ why });
 
 /** Wraps a command that epics have too. */
-const adaptCommonAction = (
+const toIssueFieldAction = (
   needs: NeededAbility,
   act: (changes: CommonChanges, argument: string) => ActionResult,
 ): FieldAction => ({
@@ -43,9 +46,9 @@ const discussionLockAction = (isLocked: boolean, said: string, already: string):
   needs: 'plan',
   apply: ({ issue, update }) => {
     const current = update.discussionLocked === undefined ? issue.discussionLocked : update.discussionLocked;
-    if ((current === true) === isLocked) return failed(already);
+    if ((current === true) === isLocked) return createActionFailure(already);
     update.discussionLocked = isLocked;
-    return succeeded(said, { discussion_locked: isLocked });
+    return createActionSuccess(said, { discussion_locked: isLocked });
   },
 });
 
@@ -55,17 +58,17 @@ const assigneeAction = (mode: PeopleMode, said: (names: string) => string): Fiel
   apply: ({ assigneeIds, people, update }, argument) => {
     const lists = { original: assigneeIds, current: update.assigneeIds ?? assigneeIds };
     const changed = applyPeopleCommand(mode, argument, lists, people);
-    if (changed === null) return failed('it names nobody who could be meant');
+    if (changed === null) return createActionFailure('it names nobody who could be meant');
     update.assigneeIds = changed.after;
-    return succeeded(said(changed.names), { assignee_ids: changed.after });
+    return createActionSuccess(said(changed.names), { assignee_ids: changed.after });
   },
 });
 
 /** Commands that change fields of an issue. Source: reference work-tracking 2.6, 9.1. */
 export const FIELD_ACTIONS: Readonly<Record<string, FieldAction>> = {
-  close: adaptCommonAction('state', COMMON_ACTIONS.close),
-  reopen: adaptCommonAction('state', COMMON_ACTIONS.reopen),
-  title: adaptCommonAction('edit', COMMON_ACTIONS.title),
+  close: toIssueFieldAction('state', COMMON_ACTIONS.close),
+  reopen: toIssueFieldAction('state', COMMON_ACTIONS.reopen),
+  title: toIssueFieldAction('edit', COMMON_ACTIONS.title),
   assign: assigneeAction('add', (names) => `Assigned ${names}.`),
   unassign: assigneeAction('remove', (names) =>
     names === '' ? 'Removed all assignees.' : `Removed the assignees ${names}.`,
@@ -75,38 +78,40 @@ export const FIELD_ACTIONS: Readonly<Record<string, FieldAction>> = {
     needs: 'plan',
     apply: ({ at, update }, argument) => {
       const day = parseArgument.day(argument, at);
-      if (day === null) return failed('it names no day');
+      if (day === null) return createActionFailure('it names no day');
       update.dueOn = day;
-      return succeeded(`Set the due date to ${day}.`, { due_date: day });
+      return createActionSuccess(`Set the due date to ${day}.`, { due_date: day });
     },
   },
   remove_due_date: {
     needs: 'plan',
     apply: ({ issue, update }) => {
-      if ((update.dueOn === undefined ? issue.dueOn : update.dueOn) === null) return failed('there is none');
+      if ((update.dueOn === undefined ? issue.dueOn : update.dueOn) === null)
+        return createActionFailure('there is none');
       update.dueOn = null;
-      return succeeded('Removed the due date.', { due_date: null });
+      return createActionSuccess('Removed the due date.', { due_date: null });
     },
   },
-  confidential: adaptCommonAction('plan', CONFIDENTIAL_ACTIONS.confidential),
-  make_confidential: adaptCommonAction('plan', CONFIDENTIAL_ACTIONS.make_confidential),
+  confidential: toIssueFieldAction('plan', CONFIDENTIAL_ACTIONS.confidential),
+  make_confidential: toIssueFieldAction('plan', CONFIDENTIAL_ACTIONS.make_confidential),
   lock: discussionLockAction(true, 'Locked the discussion.', 'it is locked already'),
   unlock: discussionLockAction(false, 'Unlocked the discussion.', 'it is not locked'),
   weight: {
     needs: 'weigh',
     apply: ({ update }, argument) => {
       const weight = parseArgument.integer(argument);
-      if (weight === null) return failed('a weight is a whole number from 0 on');
+      if (weight === null) return createActionFailure('a weight is a whole number from 0 on');
       update.weight = weight;
-      return succeeded(`Set the weight to ${weight}.`, { weight });
+      return createActionSuccess(`Set the weight to ${weight}.`, { weight });
     },
   },
   clear_weight: {
     needs: 'plan',
     apply: ({ issue, update }) => {
-      if ((update.weight === undefined ? issue.weight : update.weight) === null) return failed('there is none');
+      if ((update.weight === undefined ? issue.weight : update.weight) === null)
+        return createActionFailure('there is none');
       update.weight = null;
-      return succeeded('Removed the weight.', { weight: null });
+      return createActionSuccess('Removed the weight.', { weight: null });
     },
   },
 };
@@ -114,7 +119,7 @@ export const FIELD_ACTIONS: Readonly<Record<string, FieldAction>> = {
 /** Applies one command to the changes so far. */
 export function applyIssueFieldQuickAction(changes: FieldChanges, name: string, argument: string): ActionResult {
   const { needs, apply } = FIELD_ACTIONS[name]!;
-  return isActionAllowed(changes, needs) ? apply(changes, argument) : failed('you are not allowed to');
+  return isActionAllowed(changes, needs) ? apply(changes, argument) : createActionFailure('you are not allowed to');
 }
 
 function isActionAllowed(

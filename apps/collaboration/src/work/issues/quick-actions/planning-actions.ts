@@ -30,7 +30,7 @@ interface PlanningCaller {
 
 type PlanningAction = (planning: PlanningChanges, known: KnownIdsByName, argument: string) => ActionResult;
 
-const failed = (why: string): ActionResult => ({ why });
+const createActionFailure = (why: string): ActionResult => ({ why });
 const labelActions = Object.entries(LABEL_ACTIONS).map(([name, act]): [string, PlanningAction] => [
   name,
   (planning, { labels }, argument) => act(planning, labels, argument),
@@ -44,7 +44,7 @@ export const PLANNING_ACTIONS: Readonly<Record<string, PlanningAction>> = {
   milestone: (planning, { milestones }, argument) => {
     const title = parseArgument.milestone(argument);
     const id = title === null ? undefined : milestones.get(title);
-    if (id === undefined) return failed('it names no milestone that is known here');
+    if (id === undefined) return createActionFailure('it names no milestone that is known here');
     planning.milestoneId = id;
     return { said: `Set the milestone to %"${title}".`, changes: { milestone_id: id } };
   },
@@ -65,20 +65,20 @@ export async function planLabelAndMilestoneCommands(
 ): Promise<{ outcomes: (ActionResult | null)[]; update: Pick<IssueUpdate, 'labels' | 'milestoneId'> }> {
   const named = commands.filter(({ name }) => Object.hasOwn(PLANNING_ACTIONS, name));
   const place = isAllowed && named.length > 0 ? await withCurrentAncestors(tx, viewer, project) : null;
-  const known = place && (await findKnownIdsByName(tx, place, named));
+  const known = place && (await findLabelAndMilestoneIdsByName(tx, place, named));
   const planning: PlanningChanges = { add: new Set(), remove: new Set() };
   const outcomes = commands.map((command) => {
     if (!named.includes(command)) return null;
     return known
       ? PLANNING_ACTIONS[command.name]!(planning, known, command.argument)
-      : failed('you are not allowed to');
+      : createActionFailure('you are not allowed to');
   });
   const { milestoneId } = planning;
   if (place) await lockMilestone(tx, place, milestoneId);
   return { outcomes, update: { labels: toRequestedLabels(planning), milestoneId } };
 }
 
-async function findKnownIdsByName(
+async function findLabelAndMilestoneIdsByName(
   tx: Tx,
   project: IssueProject,
   commands: readonly Command[],

@@ -119,23 +119,31 @@ const sourceRule = nullable(
     }),
   ),
 );
-const requiredBySourceRule = ({ sourceRequired }: ApprovalRuleView): number | null => sourceRequired;
-const isRuleOverridden = ({ sourceRequired, approvalsRequired }: ApprovalRuleView): boolean =>
+const approvalsRequiredBySourceRule = ({ sourceRequired }: ApprovalRuleView): number | null => sourceRequired;
+const isSourceRuleOverridden = ({ sourceRequired, approvalsRequired }: ApprovalRuleView): boolean =>
   sourceRequired !== null && sourceRequired !== approvalsRequired;
 
 /** A rule of a merge request. */
 export const mergeRequestRulePresenter = presenter<ApprovalRuleView>('MergeRequestApprovalRule').fields({
   ...RULE,
-  source_rule: [sourceRule, requiredBySourceRule, { about: 'The rule of the project from which it was copied.' }],
+  source_rule: [
+    sourceRule,
+    approvalsRequiredBySourceRule,
+    { about: 'The rule of the project from which it was copied.' },
+  ],
   section: [alwaysNull, () => null, { about: 'Always null: code owners are not supported.' }],
-  overridden: [bool, isRuleOverridden, { about: 'It requires another number than the rule of the project.' }],
+  overridden: [bool, isSourceRuleOverridden, { about: 'It requires another number than the rule of the project.' }],
 });
 
 const ruleState = presenter<ApprovalRuleView>('ApprovalRuleState').fields({
   ...RULE,
-  source_rule: [sourceRule, requiredBySourceRule, { about: 'The rule of the project from which it was copied.' }],
+  source_rule: [
+    sourceRule,
+    approvalsRequiredBySourceRule,
+    { about: 'The rule of the project from which it was copied.' },
+  ],
   section: [alwaysNull, () => null, { about: 'Always null: code owners are not supported.' }],
-  overridden: [bool, isRuleOverridden, { about: 'It requires another number than the rule of the project.' }],
+  overridden: [bool, isSourceRuleOverridden, { about: 'It requires another number than the rule of the project.' }],
   code_owner: [bool, () => false, { about: 'Always false: code owners are not supported.' }],
   approved_by: [
     list(nested(userSummary)),

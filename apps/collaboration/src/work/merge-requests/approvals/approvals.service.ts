@@ -76,7 +76,7 @@ export class ApprovalsService {
     sha: string | null,
   ): Promise<string | null> {
     const before = await this.work.run((tx) => this.mergeRequests.lockMergeRequest(tx, viewer, project, iid));
-    if (!mayApproveIn(viewer, project)) throw new Forbidden();
+    if (!mayApproveMergeRequests(viewer, project)) throw new Forbidden();
     if (sha !== null && sha !== before.mergeRequest.headSha)
       throw createStaleHeadConflict(before.mergeRequest.headSha as ObjectId);
     if (!(await this.canApprove(viewer, project, before.mergeRequest))) throw new Unauthorized();
@@ -98,7 +98,7 @@ export class ApprovalsService {
     if (mergeRequest.headSha !== head || mergeRequest.state !== 'opened') throw new Unauthorized();
     const approved = await tx.run(insertApproval, { id: mergeRequest.id, user: viewer.userId, at });
     if (approved.length === 0) throw new Unauthorized();
-    await announceApprovalChange(tx, viewer, mergeRequest, 'approved', at);
+    await recordApprovalChange(tx, viewer, mergeRequest, 'approved', at);
   }
 
   /** Withdraws the caller's approval. Errors: NotFound, also without an approval; Forbidden. */
@@ -109,24 +109,24 @@ export class ApprovalsService {
   /** Withdraws the caller's approval in a given transaction. Errors: those of `unapprove`. */
   async unapproveInTransaction(tx: Tx, viewer: SignedInViewer, project: ProjectScope, iid: number): Promise<void> {
     const { mergeRequest, at } = await this.mergeRequests.lockMergeRequest(tx, viewer, project, iid);
-    if (!mayApproveIn(viewer, project)) throw new Forbidden();
+    if (!mayApproveMergeRequests(viewer, project)) throw new Forbidden();
     const gone = await tx.run(deleteApproval, { id: mergeRequest.id, user: viewer.userId });
     if (gone.length === 0) throw new NotFound();
-    await announceApprovalChange(tx, viewer, mergeRequest, 'unapproved', at);
+    await recordApprovalChange(tx, viewer, mergeRequest, 'unapproved', at);
   }
 
   /** Withdraws all approvals. Errors: NotFound, Forbidden; Unauthorized unless the caller is the bot of a token. */
   async resetApprovals(viewer: SignedInViewer, project: ProjectScope, iid: number): Promise<void> {
     await this.work.run(async (tx) => {
       const { mergeRequest } = await this.mergeRequests.lockMergeRequest(tx, viewer, project, iid);
-      if (!viewer.isBot || !mayApproveIn(viewer, project)) throw new Unauthorized();
+      if (!viewer.isBot || !mayApproveMergeRequests(viewer, project)) throw new Unauthorized();
       await tx.run(resetApprovals, { id: mergeRequest.id, only_if_set: false });
     });
   }
 
   /** Whether the viewer could approve the merge request now. */
   async canApprove(viewer: SignedInViewer, project: ProjectScope, mergeRequest: MergeRequest): Promise<boolean> {
-    if (mergeRequest.state !== 'opened' || !mayApproveIn(viewer, project)) return false;
+    if (mergeRequest.state !== 'opened' || !mayApproveMergeRequests(viewer, project)) return false;
     const [approved, [settings]] = await this.work.run(async (tx) => [
       await tx.run(findApproval, { id: mergeRequest.id, user: viewer.userId }),
       await tx.run(approvalSettingsOf, { project: project.id }),
@@ -154,11 +154,11 @@ export class ApprovalsService {
   }
 }
 
-function mayApproveIn(viewer: SignedInViewer, project: ProjectScope): boolean {
+function mayApproveMergeRequests(viewer: SignedInViewer, project: ProjectScope): boolean {
   return !project.archived && (viewer.isAdmin || project.level >= ACCESS_LEVELS.developer);
 }
 
-async function announceApprovalChange(
+async function recordApprovalChange(
   tx: Tx,
   viewer: SignedInViewer,
   mergeRequest: MergeRequest,

@@ -56,7 +56,7 @@ export class DraftNotesService {
   async create(viewer: SignedInViewer, project: ProjectScope, iid: number, draft: NewDraft): Promise<DraftRow> {
     const on = toMergeRequestNoteable(project, iid);
     const request = await this.queries.requestId(viewer, project, iid);
-    assertValidBody(draft.body);
+    assertValidDraftNoteBody(draft.body);
     const threadId =
       draft.discussionId === null ? null : await this.findVisibleThreadId(viewer, on, draft.discussionId);
     const placed = threadId === null ? await this.resolveDraftPosition(viewer, on, draft) : {};
@@ -80,7 +80,7 @@ export class DraftNotesService {
   ): Promise<DraftRow> {
     const request = await this.queries.requestId(viewer, project, iid);
     const before = await this.queries.findDraft(viewer, request, id);
-    if (fields.body !== undefined) assertValidBody(fields.body);
+    if (fields.body !== undefined) assertValidDraftNoteBody(fields.body);
     const body = fields.body ?? before.body;
     const position = before.thread_id === null ? fields.position : undefined;
     const placed = await this.resolveDraftPosition(viewer, toMergeRequestNoteable(project, iid), {
@@ -149,7 +149,7 @@ export function toMergeRequestNoteable(project: ProjectScope, iid: number): Note
   return { kind: mergeRequestKind, parent: project, by: 'iid', named: iid };
 }
 
-function assertValidBody(body: string): void {
+function assertValidDraftNoteBody(body: string): void {
   const note = body.trim() === '' ? ["can't be blank"] : lengthProblems(body, MAX_LENGTH);
   if (note.length > 0) throw new Invalid({ note });
 }

@@ -95,7 +95,7 @@ export class MergeRequestThreadsFinder implements ThreadsToResolveFinder {
     const { externalUrl } = this.settings;
     const url = `${externalUrl}/${project.fullPath}${mergeRequestKind.webPath}${mergeRequestIid}`;
     return {
-      describe: () => renderFollowUpText(threads, mergeRequestIid, url),
+      describe: () => renderFollowUpIssueDescription(threads, mergeRequestIid, url),
       resolve: async (tx, iid) => {
         const resolved: number[] = [];
         for (const { thread_id: key } of threads)
@@ -110,7 +110,7 @@ export class MergeRequestThreadsFinder implements ThreadsToResolveFinder {
   }
 }
 
-function renderFollowUpText(threads: readonly OpenThreadRow[], iid: number, url: string): string {
+function renderFollowUpIssueDescription(threads: readonly OpenThreadRow[], iid: number, url: string): string {
   const noun = threads.length === 1 ? 'discussion' : 'discussions';
   const items = threads.map(({ username, is_reply, note_id, others, body }) => {
     const author = username === null ? 'A former user' : `@${username}`;

@@ -101,7 +101,7 @@ export class DiffNoteImports implements ObjectImporter<'diff_note'> {
       for (const given of first) {
         if (Date.now() > until) break;
         const row = reviewed.get(requests.get(given.merge_request) ?? 0);
-        const place = row ? await prepareThread(repository, row, given).catch(nullIfTooLarge) : null;
+        const place = row ? await prepareThread(repository, row, given).catch(returnNullIfDiffTooLarge) : null;
         if (place) places.set(given.id, place);
       }
       return places;
@@ -110,7 +110,7 @@ export class DiffNoteImports implements ObjectImporter<'diff_note'> {
 }
 
 /** Returns null for a diff that is too large for git; the thread then only names its place. Errors: all others. */
-function nullIfTooLarge(error: unknown): null {
+function returnNullIfDiffTooLarge(error: unknown): null {
   if (error instanceof GitError && (error.reason === 'too large' || error.reason === 'timed out')) return null;
   throw error;
 }
@@ -121,7 +121,7 @@ async function prepareThread(
   row: ReviewedRow,
   given: ImportedDiffNote,
 ): Promise<NewThread | null> {
-  const shas = await chooseDiffCommits(repository, row, given.commit_id);
+  const shas = await findDiffCommitsOfImportedNote(repository, row, given.commit_id);
   if (shas === null) return null;
   const found = await findDiffLinePosition(repository, shas, given);
   if (found === null) return null;
@@ -130,7 +130,7 @@ async function prepareThread(
 }
 
 /** Commits of the diff that shows a comment. Returns null if the repository lacks one of them. */
-async function chooseDiffCommits(
+async function findDiffCommitsOfImportedNote(
   repository: Repository,
   { head_sha: head, base_sha: base, start_sha: start }: ReviewedRow,
   commitSha: string,
@@ -163,7 +163,7 @@ async function writeDiffNotes(
     if (message !== null) problems.push({ index, message });
     return message === null;
   });
-  const placed = await assignThreads(tx, { of, requests, places }, added);
+  const placed = await assignIdsAndThreadsToNotes(tx, { of, requests, places }, added);
   await insertImportedNotes(
     tx,
     notes,
@@ -184,7 +184,7 @@ async function writeDiffNotes(
 }
 
 /** Gives notes their ids and threads. A reply whose thread was not imported starts one. */
-async function assignThreads(
+async function assignIdsAndThreadsToNotes(
   tx: Tx,
   { of, requests, places }: ThreadAssignmentFacts,
   added: readonly CheckedObject<ImportedDiffNote>[],

@@ -85,7 +85,7 @@ export class ImportedMergeRequestBranches {
       const sources = new Map<number, ImportedSource>();
       for (const commits of found) {
         const { branch, isHere } = chooseSourceBranch(commits, created);
-        const version = await measureSource(repository, commits);
+        const version = await measureImportedVersion(repository, commits);
         const mergeCommitSha = await resolveFullCommitId(repository, commits.given.merge_commit_sha);
         sources.set(commits.given.number, { branch, projectId: isHere ? project.id : null, version, mergeCommitSha });
       }
@@ -114,7 +114,7 @@ export class ImportedMergeRequestBranches {
     found: readonly SourceCommits[],
   ): Promise<ReadonlySet<string>> {
     const wanted = found.filter(({ given, head, tip }) => given.state === 'opened' && tip === null && head !== null);
-    const named = new Map(wanted.map(({ given, head }) => [branchRef(newBranchName(given, head!)), head!]));
+    const named = new Map(wanted.map(({ given, head }) => [branchRef(importedSourceBranchName(given, head!)), head!]));
     const existing = await readRefs(repository, [...named.keys()]);
     const owned = { ...project, level: ACCESS_LEVELS.owner };
     for (const [ref, newId] of named) {
@@ -153,7 +153,10 @@ export async function resolveFullCommitId(repository: Repository, sha: string | 
   return sha !== null && COMMIT_ID.test(sha) ? resolveCommit(repository, sha) : null;
 }
 
-function measureSource(repository: Repository, { head, start }: SourceCommits): Promise<MeasuredVersion> | null {
+function measureImportedVersion(
+  repository: Repository,
+  { head, start }: SourceCommits,
+): Promise<MeasuredVersion> | null {
   return head === null || start === null ? null : measureDiffVersion(repository, { source: head, target: start });
 }
 
@@ -161,7 +164,7 @@ function chooseSourceBranch(
   { given, head, tip }: SourceCommits,
   created: ReadonlySet<string>,
 ): { readonly branch: string; readonly isHere: boolean } {
-  const added = head === null ? null : newBranchName(given, head);
+  const added = head === null ? null : importedSourceBranchName(given, head);
   const isAdded = given.state === 'opened' && tip === null && added !== null && created.has(branchRef(added));
   return isAdded ? { branch: added, isHere: true } : { branch: given.source_branch, isHere: !given.is_foreign };
 }
@@ -170,7 +173,7 @@ function chooseSourceBranch(
  * Name of the new branch for a merge request from another repository, or from a missing branch. Source: reference
  * identity-and-import 6.6.
  */
-function newBranchName(
+function importedSourceBranchName(
   { source_owner: owner, source_branch: branch, number }: ImportedMergeRequest,
   head: ObjectId,
 ): string {

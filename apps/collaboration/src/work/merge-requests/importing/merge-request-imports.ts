@@ -139,8 +139,8 @@ export class MergeRequestImports implements ObjectImporter<'merge_request'> {
       const version = sources.get(given.number)?.version ?? null;
       await this.records.recordImported(tx, { id, ...given }, version, new Date(given.created_at));
     }
-    await tx.run(ASSIGN, toPeopleParams(written, 'assignee_ids'));
-    await tx.run(ASK_REVIEW, toPeopleParams(written, 'reviewer_ids'));
+    await tx.run(ASSIGN, toAssigneeOrReviewerParams(written, 'assignee_ids'));
+    await tx.run(ASK_REVIEW, toAssigneeOrReviewerParams(written, 'reviewer_ids'));
     const labelled = written.map(({ id, given }) => ({ id, labels: given.labels }));
     await linkImportedLabels(tx, mergeRequestKind, project, labelled);
   }
@@ -187,7 +187,10 @@ function mergeCommitSha(
   return source?.mergeCommitSha ?? (isObjectId(sha ?? '') ? sha : null);
 }
 
-function toPeopleParams(written: readonly AddedMergeRequest[], field: 'assignee_ids' | 'reviewer_ids'): PeopleParams {
+function toAssigneeOrReviewerParams(
+  written: readonly AddedMergeRequest[],
+  field: 'assignee_ids' | 'reviewer_ids',
+): PeopleParams {
   const rows = written.flatMap(({ id, given }) => given[field].map((user, at) => ({ id, user, place: at + 1 })));
   return {
     requests: rows.map(({ id }) => id),

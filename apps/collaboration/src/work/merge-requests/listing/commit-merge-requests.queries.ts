@@ -44,14 +44,14 @@ export class CommitMergeRequestsQueries {
       const heads = await listRefs(repository, { under: ['refs/merge-requests'], contains: id });
       const iids = heads.flatMap(({ name }) => HEAD_REF.exec(name)?.[1] ?? []).map(Number);
       const rows = await this.database.run(candidates, { project: project.id, iids, sha: id });
-      const isInBase = await findBasesContaining(repository, id, rows);
+      const isInBase = await createBaseContainsCommitPredicate(repository, id, rows);
       return rows.filter((row) => row.is_named || !isInBase(row.base_sha)).map(({ iid }) => iid);
     });
   }
 }
 
 /** Returns whether a base has the commit. A base beyond the limit counts as one that has it. */
-async function findBasesContaining(
+async function createBaseContainsCommitPredicate(
   repository: Repository,
   commit: ObjectId,
   rows: readonly CandidateMergeRequestRow[],

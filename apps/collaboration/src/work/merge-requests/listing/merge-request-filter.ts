@@ -70,7 +70,7 @@ export function mergeRequestFilters(reach: ReachSql): Filters<MergeRequestFilter
     matchesNothing: filter.when('false'),
     isApproved: (is) => `${is ? '' : 'not '}${APPROVED}`,
     approvedBy: (users, bind) => matchesAllUsersSql(users, bind, APPROVED, isApprovedBySql),
-    approverIds: (users, bind) => matchesAllUsersSql(users, bind, HAS_APPROVER, hasNamedApproverSql),
+    approverIds: (users, bind) => matchesAllUsersSql(users, bind, HAS_APPROVER, isUserNamedApproverSql),
     state: (state) => state !== 'all' && `i.state = '${state}'`,
     scope: (scope) => SCOPES[scope](viewer),
     people: (people, bind) => mergeRequestPeopleConditions(people, bind, 'all').join(' and '),
@@ -90,7 +90,7 @@ export function mergeRequestFilters(reach: ReachSql): Filters<MergeRequestFilter
     labels: (labels, bind) => labelFilterSql(labels, reach.labels, bind),
     milestone: (milestone, bind) => milestoneFilterSql(milestone, reach.milestones, bind),
     reaction: (name, bind) => reactionFilterSql('MergeRequest', viewer, name, bind),
-    not: (not, bind) => exclusionSql(reach, not, bind),
+    not: (not, bind) => isExcludedMergeRequestSql(reach, not, bind),
   };
 }
 
@@ -102,7 +102,7 @@ function isApprovedBySql(user: string): string {
   return `exists (select 1 from merge_request_approvals a where a.merge_request_id = i.id and a.user_id = ${user})`;
 }
 
-function hasNamedApproverSql(user: string): string {
+function isUserNamedApproverSql(user: string): string {
   return `exists (select 1 ${NAMED} and x.user_id = ${user})`;
 }
 
@@ -143,7 +143,7 @@ function mergeRequestPeopleConditions(
   ];
 }
 
-function exclusionSql(reach: ReachSql, not: Exclusion, bind: Bind): string {
+function isExcludedMergeRequestSql(reach: ReachSql, not: Exclusion, bind: Bind): string {
   const { labels, milestone, reaction, sourceBranch, targetBranch } = not;
   const conditions = [
     ...mergeRequestPeopleConditions(not, bind, 'any'),

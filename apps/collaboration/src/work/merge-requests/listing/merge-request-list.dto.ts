@@ -124,9 +124,9 @@ export function toMergeRequestFilter(params: AnyMergeRequestList): MergeRequestF
     milestone: toMilestoneFilter(params.milestone, 'milestone_id', undefined),
     reaction: params.my_reaction_emoji || undefined,
     isApproved: params.approved && params.approved === 'yes',
-    approvedBy: parseApprovers(params),
+    approvedBy: parseApprovedByFilter(params),
     approverIds: parseUserIdsOrPresence('approver_ids', params.approver_ids),
-    matchesNothing: matchesNothing(params) || undefined,
+    matchesNothing: hasUnsupportedMergeRequestFilter(params) || undefined,
     not: params.not && parseExclusion(params.not),
   };
 }
@@ -137,12 +137,12 @@ export function toMergeRequestOrder(params: AnyMergeRequestList): MergeRequestOr
   return { orderBy: params.order_by, sort: params.sort, withLabelDetails: params.with_labels_details, isSimple };
 }
 
-function matchesNothing(params: AnyMergeRequestList): boolean {
+function hasUnsupportedMergeRequestFilter(params: AnyMergeRequestList): boolean {
   return params.deployed_after !== undefined || params.deployed_before !== undefined || Boolean(params.environment);
 }
 
 /** Users by id, else by name. Errors: InvalidParameters. */
-function parseApprovers(params: AnyMergeRequestList): readonly (string | number)[] | undefined {
+function parseApprovedByFilter(params: AnyMergeRequestList): readonly (string | number)[] | undefined {
   const { approved_by_ids: ids, approved_by_usernames: names } = params;
   return parseUserIdsOrPresence('approved_by_ids', ids) ?? (names?.length ? names.slice(0, MOST_APPROVERS) : undefined);
 }

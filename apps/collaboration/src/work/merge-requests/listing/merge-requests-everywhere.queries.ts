@@ -41,7 +41,7 @@ export interface MergeRequestsEverywhereParams {
 const PERSON = { user: ':viewer::bigint', isAdmin: ':is_admin::boolean', isExternal: ':is_external::boolean' };
 const ABOVE_GROUP = ':group::bigint[]';
 /** SQL expressions for labels and milestones that a project can use. `alias` is a row with the columns of a project. */
-const projectReachSql = (alias: string): ReachSql => {
+const labelAndMilestoneReachSql = (alias: string): ReachSql => {
   const project = { project: `${alias}.project_id`, above: `${alias}.traversal_ids` };
   return {
     person: PERSON,
@@ -50,8 +50,8 @@ const projectReachSql = (alias: string): ReachSql => {
   };
 };
 const STRAYS = `, ${unreachableLabelsSql({ project: 'a.project_id', above: 'a.traversal_ids' })} as strays`;
-const FILTERS = mergeRequestFilters(projectReachSql('a'));
-const ORDER = projectReachSql('i');
+const FILTERS = mergeRequestFilters(labelAndMilestoneReachSql('a'));
+const ORDER = labelAndMilestoneReachSql('i');
 
 /**
  * Lists merge requests of many projects. Access is computed once per project; the first merge requests of each are read
@@ -111,11 +111,11 @@ export class MergeRequestsEverywhereQueries {
         .narrow(FILTERS, filter)
         .orderBy(mergeRequestSorting(order, ORDER));
       const [strays, more] = needsStrayLabelsForMergeRequests(filter, order) ? [STRAYS, ', a.strays'] : ['', ''];
-      const used = candidateProjectsSql(places, filter, list.bind);
+      const used = mergeRequestCandidateProjectsSql(places, filter, list.bind);
       const own = `(select own.*, a.full_path, a.traversal_ids, a.reads_internal, a.seen_as${more}
         from merge_requests own where own.project_id = a.project_id) i`;
       return list.fromEach(['read a', own]).jsonSql(page, {
-        with: `read as materialized (${readableProjectsSql(places, used, strays)})`,
+        with: `read as materialized (${projectsWithReadableMergeRequestsSql(places, used, strays)})`,
         rows: (...rows) => jsonArraySql(this.chooseShape(order), ...rows),
       });
     });
@@ -128,7 +128,7 @@ export class MergeRequestsEverywhereQueries {
 }
 
 /** Query for the candidate projects whose merge requests the viewer reads, with `furtherColumns` of each. */
-function readableProjectsSql(
+function projectsWithReadableMergeRequestsSql(
   { group, nonArchived }: MergeRequestPlaces,
   candidatesSql: string,
   furtherColumns: string,
@@ -141,7 +141,11 @@ function readableProjectsSql(
 }
 
 /** Query for the candidate projects. It has the column `project_id`, without duplicates. */
-function candidateProjectsSql({ group }: MergeRequestPlaces, filter: MergeRequestFilter, bind: Bind): string {
+function mergeRequestCandidateProjectsSql(
+  { group }: MergeRequestPlaces,
+  filter: MergeRequestFilter,
+  bind: Bind,
+): string {
   if (group) {
     const within = withinGroupSql({ namespace: 'home', traversalIds: ABOVE_GROUP });
     return `select p.id as project_id from directory_namespaces home
@@ -151,15 +155,15 @@ function candidateProjectsSql({ group }: MergeRequestPlaces, filter: MergeReques
   const user = (id: unknown, name: string): string | null =>
     typeof id === 'number' ? `${bind(id, name)}::bigint` : null;
   const assignee = scope === 'assigned_to_me' ? PERSON.user : user(people.assignee?.id, 'assignee');
-  if (assignee !== null) return projectsWithPersonSql('merge_request_assignees', assignee);
+  if (assignee !== null) return projectsWithAssignedUserSql('merge_request_assignees', assignee);
   const reviewer = scope === 'reviews_for_me' ? PERSON.user : user(people.reviewer?.id, 'reviewer');
-  if (reviewer !== null) return projectsWithPersonSql('merge_request_reviewers', reviewer);
+  if (reviewer !== null) return projectsWithAssignedUserSql('merge_request_reviewers', reviewer);
   const author = scope === 'created_by_me' ? PERSON.user : user(people.author?.id, 'author');
   if (author !== null) return `select distinct own.project_id from merge_requests own where own.author_id = ${author}`;
   return 'select p.id as project_id from directory_projects p';
 }
 
-function projectsWithPersonSql(peopleTable: string, user: string): string {
+function projectsWithAssignedUserSql(peopleTable: string, user: string): string {
   return `select distinct own.project_id from ${peopleTable} s join merge_requests own on own.id = s.merge_request_id
     where s.user_id = ${user}`;
 }

@@ -53,7 +53,7 @@ export async function readQuotedCommits(
  * placeholders stay. `commits` are the result of `readQuotedCommits`. Source: reference repositories 8.10.
  */
 export function renderMergeCommitMessage(template: string, facts: MessageFacts, commits: readonly Commit[]): string {
-  const values = toTemplateValues(facts, commits);
+  const values = toCommitMessageTemplateValues(facts, commits);
   const isEmpty = (name: string): boolean => values.get(name) === '';
   const withoutEmpty = template
     .replaceAll('\r\n', '\n')
@@ -61,7 +61,7 @@ export function renderMergeCommitMessage(template: string, facts: MessageFacts, 
   return withoutEmpty.replaceAll(PLACEHOLDER, (found, name: string) => values.get(name) ?? found).trim();
 }
 
-function toTemplateValues(facts: MessageFacts, commits: readonly Commit[]): ReadonlyMap<string, string> {
+function toCommitMessageTemplateValues(facts: MessageFacts, commits: readonly Commit[]): ReadonlyMap<string, string> {
   const messages = commits.map(({ message }) => message.slice(0, MAX_CHARACTERS).trim());
   const multiline = messages.find((message) => message.includes('\n'));
   const reference = `!${facts.iid}`;

@@ -40,7 +40,7 @@ export class EarlierMergeAttempts {
     const { id, project_id: project, target_branch: branch } = row;
     const attempts = await this.database.run(unsettledAttempts, { id, project, ref: branchRef(branch) });
     for (const { push_id: push, tip } of attempts) {
-      if (!(await hasAttemptResult(repository, tip, target))) continue;
+      if (!(await containsMergeAttemptResult(repository, tip, target))) continue;
       await this.settlement.settlePush(repository, push, null);
       return true;
     }
@@ -49,7 +49,11 @@ export class EarlierMergeAttempts {
 }
 
 /** Whether the target contains the result of an attempt. An attempt that never moved the branch may have no commits. */
-async function hasAttemptResult(repository: Repository, attemptTip: ObjectId, targetTip: ObjectId): Promise<boolean> {
+async function containsMergeAttemptResult(
+  repository: Repository,
+  attemptTip: ObjectId,
+  targetTip: ObjectId,
+): Promise<boolean> {
   const [commit] = await readCommits(repository, [attemptTip]);
   return commit !== undefined && isAncestor(repository, attemptTip, targetTip);
 }

@@ -14,7 +14,7 @@ import { RebaseService } from './rebase.service';
 const SOURCE = 'reference repositories 8.9';
 
 type WriteCall<P> = Call<P, ProjectScope, SignedInViewer>;
-const objectSchema = (name: string, type: string, description: string) => ({
+const objectSchemaWithOneProperty = (name: string, type: string, description: string) => ({
   type: 'object',
   properties: { [name]: { type, description } },
   required: [name],
@@ -50,7 +50,9 @@ export class MergeController {
     within: project('id', 'copy'),
     may: signedIn(),
     params: IdentifyMergeRequest,
-    answers: json<{ status: string }>(objectSchema('status', 'string', 'Always `success`.'), { status: 201 }),
+    answers: json<{ status: string }>(objectSchemaWithOneProperty('status', 'string', 'Always `success`.'), {
+      status: 201,
+    }),
   })
   async cancel({ params, viewer, within }: WriteCall<IdentifyMergeRequest>): Promise<{ status: string }> {
     await this.autoMerge.cancel(viewer, within, params.merge_request_iid);
@@ -64,9 +66,12 @@ export class MergeController {
     may: signedIn(),
     takesNoKey: true,
     params: RebaseMergeRequest,
-    answers: json<{ rebase_in_progress: boolean }>(objectSchema('rebase_in_progress', 'boolean', 'Always true.'), {
-      status: 202,
-    }),
+    answers: json<{ rebase_in_progress: boolean }>(
+      objectSchemaWithOneProperty('rebase_in_progress', 'boolean', 'Always true.'),
+      {
+        status: 202,
+      },
+    ),
     fails: [409],
   })
   async rebase({ params, viewer, within }: WriteCall<RebaseMergeRequest>): Promise<{ rebase_in_progress: boolean }> {
@@ -85,7 +90,7 @@ export class MergeController {
       { signedIn: true },
     ),
     params: IdentifyMergeRequest,
-    answers: json<{ commit_id: string }>(objectSchema('commit_id', 'string', 'Id of the trial merge.')),
+    answers: json<{ commit_id: string }>(objectSchemaWithOneProperty('commit_id', 'string', 'Id of the trial merge.')),
     fails: [400],
   })
   async trial({ params, viewer, within }: WriteCall<IdentifyMergeRequest>): Promise<{ commit_id: string }> {

@@ -70,7 +70,12 @@ export class PipelineTodos {
     await this.directory.assertCurrentFor(tx, [event]);
     const cause = { eventId: event.id, action: 'build_failed', noteId: null, at: event.data.updated_at } as const;
     const target = { targetType: 'MergeRequest', targetId: row.id };
-    const candidates = todoRecipientsOf(row).map((userId) => ({ ...cause, ...target, userId, authorId: userId }));
+    const candidates = pipelineTodoRecipientIds(row).map((userId) => ({
+      ...cause,
+      ...target,
+      userId,
+      authorId: userId,
+    }));
     await this.todos.raiseTodos(tx, candidates);
   }
 
@@ -86,7 +91,7 @@ export class PipelineTodos {
   ): Promise<void> {
     const common = { projectId: row.project_id, targetType: 'MergeRequest', targetId: row.id, threadId: null };
     const action = isRetried ? null : ('build_failed' as const);
-    const users = isRetried ? todoRecipientsOf(row) : row.notified;
+    const users = isRetried ? pipelineTodoRecipientIds(row) : row.notified;
     const settlements = users.map((userId) => ({ ...common, userId, action, at: event.data.updated_at }));
     await this.todos.settleTodos(tx, settlements);
   }
@@ -99,6 +104,9 @@ function toHeadPipelineParams({ data }: PipelineChange): HeadPipelineParams {
 }
 
 /** The author, and the user of the automatic merge. */
-function todoRecipientsOf({ author_id: author, auto_merge_user_id: merger }: MergeRequestOfHead): readonly number[] {
+function pipelineTodoRecipientIds({
+  author_id: author,
+  auto_merge_user_id: merger,
+}: MergeRequestOfHead): readonly number[] {
   return [...new Set([author, ...(merger === null ? [] : [merger])])];
 }

@@ -37,7 +37,7 @@ export class MergeRequestPipelinesQueries {
     const [mergeRequest] = await this.database.run(findMergeRequestId, { project: project.id, iid });
     if (!mergeRequest) throw new NotFound();
     const values = { id: mergeRequest.id, full_path: project.fullPath };
-    const statementOfPage = this.kept.findOrCompose(statementNameOfUsualPage(page), values, (): SqlDraft =>
+    const statementOfPage = this.kept.findOrCompose(statementNameOfPipelinesPage(page), values, (): SqlDraft =>
       new ListQuery<never>({ name: 'merge_request_pipelines', from: 'ci_pipelines c', carries: 'c.*', values })
         .where(`exists (select 1 from merge_requests i where i.id = :id::bigint and ${OF_REFS_SQL} and ${SHOWN_SQL})`)
         .where('c.sha in (select v.head_sha from merge_request_versions v where v.merge_request_id = :id::bigint)')
@@ -49,5 +49,5 @@ export class MergeRequestPipelinesQueries {
   }
 }
 
-const statementNameOfUsualPage = (page: PageRequest): string | null =>
+const statementNameOfPipelinesPage = (page: PageRequest): string | null =>
   isUsualPage(page) ? `merge_request_pipelines_page_${page.perPage}` : null;

@@ -1,5 +1,5 @@
 import { alwaysNull, bool, text } from '@rookery/api-v4';
-import { json, jsonShape } from '../../../base/noteables/json.shape';
+import { json, beginJsonShape } from '../../../base/noteables/json.shape';
 import type { PersonalJsonSql } from '../../../base/noteables/noteable-kinds';
 import { trimBaseUrl, personShape } from '../../../base/noteables/person.shape';
 
@@ -12,7 +12,7 @@ const LABEL = `case c.status when 'success' then 'passed' else c.status end`;
 const TEXT = `case c.status when 'success' then 'Passed' else upper(left(c.status, 1)) || substr(c.status, 2) end`;
 
 /** The fields of the package service, in its order. Source: reference repositories 8.16. */
-export const pipelineShape = jsonShape<PipelineSql>('MergeRequestPipeline').fields({
+export const pipelineShape = beginJsonShape<PipelineSql>('MergeRequestPipeline').fields({
   id: [json.int, () => 'c.id'],
   iid: [json.int, () => 'c.iid'],
   project_id: [json.int, () => 'c.project_id'],
@@ -26,7 +26,7 @@ export const pipelineShape = jsonShape<PipelineSql>('MergeRequestPipeline').fiel
   name: [json.constant(alwaysNull), () => null],
 });
 
-const statusShape = jsonShape<PipelineSql>('MergeRequestPipelineStatus').fields({
+const statusShape = beginJsonShape<PipelineSql>('MergeRequestPipelineStatus').fields({
   icon: [json.token, () => `'status_' || c.status`],
   text: [json.token, () => TEXT],
   label: [json.token, () => LABEL],

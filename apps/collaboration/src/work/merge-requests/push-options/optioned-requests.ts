@@ -80,7 +80,7 @@ export class PushOptionMergeRequestWriter {
       title: options.isDraft ? toDraftTitle(title) : title,
       description: options.description ?? null,
       ...{ sourceProjectId: source.id, sourceBranch: request.branch, targetBranch: request.targetBranch },
-      assigneeIds: computeAssigneeIds([viewer.userId], named),
+      assigneeIds: applyAssigneePushOptions([viewer.userId], named),
       reviewerIds: [],
       labels: options.labels.length === 0 ? undefined : { all: options.labels },
       milestoneId: named.milestoneId ?? null,
@@ -111,7 +111,7 @@ export class PushOptionMergeRequestWriter {
       resolve: async (tx, { id, title }: MergeRequest) => {
         const draft = options.isDraft ? checkTitleAndDescription({ title: toDraftTitle(options.title ?? title) }) : {};
         if (!mergeRequestPolicy.mayPlan(viewer, target)) return draft;
-        const assigneeIds = computeAssigneeIds(await mergeRequestAssignees.userIds(tx, id), named);
+        const assigneeIds = applyAssigneePushOptions(await mergeRequestAssignees.userIds(tx, id), named);
         return { ...draft, assigneeIds };
       },
     });
@@ -174,6 +174,6 @@ function toDraftTitle(title: string): string {
   return isDraftTitle(title) ? title : `Draft: ${title}`;
 }
 
-function computeAssigneeIds(before: readonly number[], { assigned, unassigned }: ResolvedOptions): number[] {
+function applyAssigneePushOptions(before: readonly number[], { assigned, unassigned }: ResolvedOptions): number[] {
   return [...new Set([...before, ...assigned])].filter((id) => !unassigned.includes(id));
 }

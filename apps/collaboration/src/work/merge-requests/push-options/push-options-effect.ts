@@ -40,14 +40,14 @@ export class PushOptionsEffect implements RefUpdateEffect {
       },
       finish: async () => {
         const refusals = options.length === 0 ? [] : await this.requests.applyOptions(id);
-        const warnings = refusals.length === 0 ? [] : [renderOptionsWarning(options, refusals)];
+        const warnings = refusals.length === 0 ? [] : [renderPushOptionsWarning(options, refusals)];
         return [...warnings, ...(await this.links.renderTexts(settled))];
       },
     });
   }
 }
 
-function renderOptionsWarning(options: readonly string[], refusals: readonly string[]): string {
+function renderPushOptionsWarning(options: readonly string[], refusals: readonly string[]): string {
   const named = options.map((option) => `'${option}'`).join(' ');
   const text = `Error encountered with push options ${named}: ${refusals.join('\n\n')}`;
   // Control characters could change the terminal of the pusher.

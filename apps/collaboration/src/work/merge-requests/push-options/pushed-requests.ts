@@ -36,7 +36,7 @@ const DENIED = 'User access was denied';
 const BRANCHES = 'refs/heads/';
 
 /** Thrown to undo a second application of the options. */
-class OptionsAlreadyApplied extends Error {}
+class PushOptionsAlreadyApplied extends Error {}
 
 /** Projects and branch that the options of a push name. */
 interface PushDestination {
@@ -113,7 +113,7 @@ export class MergeRequestPushOptionsService {
     found: PushDestination & Pick<PushOptionMergeRequest, 'options'>,
   ): Promise<readonly string[]> {
     const claim: PushOptionMergeRequest['claim'] = async (tx) => {
-      if (!(await markPushOptionsApplied(tx, pushId, ref))) throw new OptionsAlreadyApplied();
+      if (!(await markPushOptionsApplied(tx, pushId, ref))) throw new PushOptionsAlreadyApplied();
     };
     try {
       return await this.createOrUpdateMergeRequest(viewer, {
@@ -123,7 +123,7 @@ export class MergeRequestPushOptionsService {
         claim,
       });
     } catch (error) {
-      if (error instanceof OptionsAlreadyApplied) return [];
+      if (error instanceof PushOptionsAlreadyApplied) return [];
       const refusals = toRefusalSentences(error);
       await this.work.run((tx) => markPushOptionsApplied(tx, pushId, ref));
       return refusals;

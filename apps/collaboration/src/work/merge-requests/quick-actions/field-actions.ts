@@ -29,14 +29,17 @@ interface FieldAction {
   apply(changes: FieldChanges, argument: string): ActionResult;
 }
 
-const succeeded = (said: string, changes: Readonly<Record<string, unknown>>): ActionResult => ({ said, changes });
-const failed = (why: string): ActionResult => ({ why });
+const createActionSuccess = (said: string, changes: Readonly<Record<string, unknown>>): ActionResult => ({
+  said,
+  changes,
+});
+const createActionFailure = (why: string): ActionResult => ({ why });
 
 /** Wraps a command that issues have too. */
-const adaptCommonAction = (act: (changes: CommonChanges, argument: string) => ActionResult): FieldAction => ({
+const toMergeRequestFieldAction = (act: (changes: CommonChanges, argument: string) => ActionResult): FieldAction => ({
   needs: 'edit',
   apply: ({ mergeRequest, update }, argument) => {
-    if (mergeRequest.state === 'merged' && act !== COMMON_ACTIONS.title) return failed('it is merged');
+    if (mergeRequest.state === 'merged' && act !== COMMON_ACTIONS.title) return createActionFailure('it is merged');
     const target = {
       state: mergeRequest.state === 'opened' ? ('opened' as const) : ('closed' as const),
       confidential: false,
@@ -50,8 +53,8 @@ const reopen: FieldAction = {
   apply: (changes, argument) => {
     const { branches } = changes;
     if (branches !== null && 'version' in branches && branches.version === null)
-      return failed('its source or target branch does not exist');
-    return adaptCommonAction(COMMON_ACTIONS.reopen).apply(changes, argument);
+      return createActionFailure('its source or target branch does not exist');
+    return toMergeRequestFieldAction(COMMON_ACTIONS.reopen).apply(changes, argument);
   },
 };
 
@@ -65,9 +68,9 @@ const peopleAction = (
     const key = list === 'assignee' ? 'assigneeIds' : 'reviewerIds';
     const lists = { original: changes[key], current: changes.update[key] ?? changes[key] };
     const changed = applyPeopleCommand(mode, argument, lists, changes.people);
-    if (changed === null) return failed('it names nobody who could be meant');
+    if (changed === null) return createActionFailure('it names nobody who could be meant');
     changes.update[key] = changed.after;
-    return succeeded(said(changed.names), { [`${list}_ids`]: changed.after });
+    return createActionSuccess(said(changed.names), { [`${list}_ids`]: changed.after });
   },
 });
 
@@ -90,24 +93,26 @@ const discussionLockAction = (isLocked: boolean, said: string, already: string):
   needs: 'plan',
   apply: ({ mergeRequest, update }) => {
     const current = update.discussionLocked === undefined ? mergeRequest.discussionLocked : update.discussionLocked;
-    if ((current === true) === isLocked) return failed(already);
+    if ((current === true) === isLocked) return createActionFailure(already);
     update.discussionLocked = isLocked;
-    return succeeded(said, { discussion_locked: isLocked });
+    return createActionSuccess(said, { discussion_locked: isLocked });
   },
 });
 
 const draftAction = (isDraft: boolean): FieldAction => ({
   needs: 'edit',
   apply: ({ mergeRequest, update }) => {
-    if (mergeRequest.state === 'merged') return failed('it is merged');
+    if (mergeRequest.state === 'merged') return createActionFailure('it is merged');
     const title = update.title ?? mergeRequest.title;
-    if (isDraftTitle(title) === isDraft) return failed(isDraft ? 'it is a draft already' : 'it is ready already');
+    if (isDraftTitle(title) === isDraft)
+      return createActionFailure(isDraft ? 'it is a draft already' : 'it is ready already');
     const changed = isDraft ? `Draft: ${title}` : withoutDraftMark(title);
-    if (changed.length > TITLE_LIMIT) return failed(`the title is too long (maximum is ${TITLE_LIMIT} characters)`);
-    if (changed.trim() === '') return failed("the title can't be blank");
+    if (changed.length > TITLE_LIMIT)
+      return createActionFailure(`the title is too long (maximum is ${TITLE_LIMIT} characters)`);
+    if (changed.trim() === '') return createActionFailure("the title can't be blank");
     update.title = changed;
     const word = isDraft ? 'draft' : 'ready';
-    return succeeded(`Marked this merge request as ${word}.`, { wip_event: word });
+    return createActionSuccess(`Marked this merge request as ${word}.`, { wip_event: word });
   },
 });
 const TITLE_LIMIT = 255;
@@ -115,20 +120,23 @@ const TITLE_LIMIT = 255;
 const targetBranch: FieldAction = {
   needs: 'edit',
   apply: ({ mergeRequest, branches, update }) => {
-    if (mergeRequest.state === 'merged') return failed('it is merged');
-    if (branches === null) return failed('it was opened just now');
-    if ('why' in branches) return failed(branches.why);
-    if (branches.targetBranch === mergeRequest.targetBranch) return failed('it is the target branch already');
+    if (mergeRequest.state === 'merged') return createActionFailure('it is merged');
+    if (branches === null) return createActionFailure('it was opened just now');
+    if ('why' in branches) return createActionFailure(branches.why);
+    if (branches.targetBranch === mergeRequest.targetBranch)
+      return createActionFailure('it is the target branch already');
     update.targetBranch = branches.targetBranch;
-    return succeeded(`Set the target branch to ${branches.targetBranch}.`, { target_branch: branches.targetBranch });
+    return createActionSuccess(`Set the target branch to ${branches.targetBranch}.`, {
+      target_branch: branches.targetBranch,
+    });
   },
 };
 
 /** Commands that change fields of a merge request. Source: reference work-tracking 2.6. */
 export const FIELD_ACTIONS: Readonly<Record<string, FieldAction>> = {
-  close: adaptCommonAction(COMMON_ACTIONS.close),
+  close: toMergeRequestFieldAction(COMMON_ACTIONS.close),
   reopen,
-  title: adaptCommonAction(COMMON_ACTIONS.title),
+  title: toMergeRequestFieldAction(COMMON_ACTIONS.title),
   assign: assignees.add,
   unassign: assignees.remove,
   reassign: assignees.replace,
@@ -153,5 +161,7 @@ export const NAMES_PEOPLE: readonly string[] = Object.keys(FIELD_ACTIONS).filter
 /** Applies one command to the changes so far. The caller has checked that the viewer may edit the merge request. */
 export function applyMergeRequestFieldQuickAction(changes: FieldChanges, name: string, argument: string): ActionResult {
   const { needs, apply } = FIELD_ACTIONS[name]!;
-  return needs === 'plan' && !changes.mayPlan ? failed('you are not allowed to') : apply(changes, argument);
+  return needs === 'plan' && !changes.mayPlan
+    ? createActionFailure('you are not allowed to')
+    : apply(changes, argument);
 }

@@ -190,7 +190,9 @@ export class DiffThreadFollower {
       const before = { base: base as ObjectId, head: head as ObjectId };
       if (before.base === after.base && before.head === after.head) {
         positions.push(
-          ...group.filter(({ shown }) => shown.start_sha !== version.startSha).map(keepPositionInVersion(version)),
+          ...group
+            .filter(({ shown }) => shown.start_sha !== version.startSha)
+            .map(createUnchangedPositionMapper(version)),
         );
         continue;
       }
@@ -230,7 +232,7 @@ function threadPaths({ old_path: oldPath, new_path: newPath }: ActiveThread) {
 }
 
 /** Names the commits of a version in a thread whose diff stays the same. */
-function keepPositionInVersion(version: DiffShas): (thread: ActiveThread) => FollowedPosition {
+function createUnchangedPositionMapper(version: DiffShas): (thread: ActiveThread) => FollowedPosition {
   return ({ thread_id: threadId, shown, line_code: lineCode, old_path: oldPath, new_path: newPath }) => ({
     ...{ threadId, shown: movePositionToDiff(shown, version), change: null, lineCode, oldPath, newPath },
   });

@@ -16,13 +16,14 @@ export async function requireDiffPosition(
   commitId: ObjectId | null,
 ): Promise<NewPosition> {
   const { baseSha, startSha, headSha } = position;
-  for (const sha of [baseSha, startSha, headSha]) if (!(await isCommit(repository, sha))) throw incompletePosition();
+  for (const sha of [baseSha, startSha, headSha])
+    if (!(await isCommit(repository, sha))) throw createIncompletePositionRefusal();
   return requireFoundPosition(await findDiffPosition(repository, position, commitId));
 }
 
 /** Returns a place that was found. Errors: Refused if it was not. */
 export function requireFoundPosition(place: NewPosition | null): NewPosition {
-  if (place === null) throw invalidLine();
+  if (place === null) throw createInvalidLineCodeRefusal();
   return place;
 }
 
@@ -122,10 +123,10 @@ async function isLineInFile(
   return lines !== null && newLine <= lines.length;
 }
 
-function incompletePosition(): Refused {
+function createIncompletePositionRefusal(): Refused {
   return new Refused('Note {:position=>["is incomplete"]}');
 }
 
-function invalidLine(): Refused {
+function createInvalidLineCodeRefusal(): Refused {
   return new Refused(`Note {:line_code=>["can't be blank", "must be a valid line code"]}`);
 }

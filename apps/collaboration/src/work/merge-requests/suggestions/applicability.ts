@@ -43,7 +43,7 @@ export async function computeReplacements(
     const path = row.new_path;
     const lines = files.get(path) ?? (await readLines(view, row.shown.head_sha as ObjectId, path));
     const reason = lines === null ? TEXTS.noFile : findInapplicableReason(row, rows[0]!, tip, lines);
-    if (reason !== null || lines === null) throw refused(reason ?? TEXTS.noFile);
+    if (reason !== null || lines === null) throw createVerbatimRefusal(reason ?? TEXTS.noFile);
     files.set(path, lines);
   }
   return [...files].map(([path, lines]) => ({ path, lines, spans: toReplacementSpans(path, lines, rows) }));
@@ -83,7 +83,7 @@ function toReplacementSpans(path: string, lines: FileLines, rows: readonly Sugge
     })
     .sort((a, b) => a.from - b.from);
   const overlaps = spans.some(({ from }, index) => index > 0 && from <= spans[index - 1]!.to);
-  if (overlaps) throw refused(TEXTS.overlap);
+  if (overlaps) throw createVerbatimRefusal(TEXTS.overlap);
   return spans;
 }
 
@@ -98,6 +98,6 @@ export function applyFileReplacement({ lines, spans }: FileReplacement): Buffer 
   return Buffer.concat([...parts, ...lines.slice(next - 1)]);
 }
 
-function refused(text: string): Refused {
+function createVerbatimRefusal(text: string): Refused {
   return new Refused(text, { verbatim: true });
 }

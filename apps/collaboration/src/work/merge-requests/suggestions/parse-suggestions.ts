@@ -29,20 +29,20 @@ export function parseSuggestions(
   const found: NewSuggestion[] = [];
   let bytes = 0;
   for (const { info, content } of findFences(body)) {
-    const [word, range = ''] = splitInfoString(info);
+    const [word, range = ''] = splitFenceInfoString(info);
     if (word !== WORD) continue;
     const size = parseLineRange(range);
     const span = computeLineSpan(line, size);
     bytes += bytesOfLines(lines, span);
     if (found.length === MAX_SUGGESTIONS || bytes > MAX_REPLACED_BYTES) break;
     const fromContent = textOfLines(lines, span);
-    found.push({ ...size, fromContent, toContent: replacementText(content, fromContent) });
+    found.push({ ...size, fromContent, toContent: adoptLineEnds(content, fromContent) });
   }
   return found;
 }
 
 /** Splits the first word of an info string into the language and what follows the colon. */
-function splitInfoString(info: string): [string, string] {
+function splitFenceInfoString(info: string): [string, string] {
   const [first = ''] = info.trim().split(/\s+/, 1);
   const colon = first.indexOf(':');
   return colon < 0 ? [first, ''] : [first.slice(0, colon), first.slice(colon + 1)];
@@ -58,10 +58,10 @@ function parseLineRange(range: string): { readonly linesAbove: number; readonly 
  * Text in the place of lines. It ends as the last of them does. A blank text removes them. Where all replaced lines end in
  * a carriage return and a line feed, the lines of the text do too.
  */
-function replacementText(content: string, replaced: string): string {
-  const text = content.replace(/\n$/, '');
+function adoptLineEnds(suggested: string, replacedLines: string): string {
+  const text = suggested.replace(/\n$/, '');
   if (text.trim() === '') return '';
-  const end = LAST_END.exec(replaced)?.[0] ?? '';
-  const hasOnlyCrlf = replaced.includes('\r\n') && !/(?<!\r)\n/.test(replaced);
+  const end = LAST_END.exec(replacedLines)?.[0] ?? '';
+  const hasOnlyCrlf = replacedLines.includes('\r\n') && !/(?<!\r)\n/.test(replacedLines);
   return `${hasOnlyCrlf ? text.replaceAll('\n', '\r\n') : text}${end}`;
 }

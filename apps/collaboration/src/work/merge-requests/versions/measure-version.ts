@@ -58,12 +58,12 @@ export async function measureDiffVersion(
   const files =
     commitsCount === 0
       ? 0
-      : await nullIfTooLarge(listChangesWithLineCounts(repository, diff).then(({ length }) => length));
+      : await awaitOrNullIfTooLarge(listChangesWithLineCounts(repository, diff).then(({ length }) => length));
   const state = commitsCount === 0 ? 'empty' : files === null ? 'overflow' : 'collected';
   const referring = { from: source, notFrom: [target], max: MAX_MESSAGES };
   const [commits, patchId] = await Promise.all([
     commitsCount === 0 ? [] : readCommitsWithReferences(repository, referring),
-    files === 0 || files === null ? null : nullIfTooLarge(readPatchId(repository, diff)),
+    files === 0 || files === null ? null : awaitOrNullIfTooLarge(readPatchId(repository, diff)),
   ]);
   return {
     ...{ headSha: source, baseSha, startSha: target, filesCount: files ?? TOO_MANY_FILES },
@@ -73,7 +73,7 @@ export async function measureDiffVersion(
 }
 
 /** Returns null instead of a result that is too large for git, or takes too long. */
-async function nullIfTooLarge<T>(result: Promise<T>): Promise<T | null> {
+async function awaitOrNullIfTooLarge<T>(result: Promise<T>): Promise<T | null> {
   try {
     return await result;
   } catch (error) {

@@ -124,7 +124,8 @@ export class MergeRequestPushEffect implements RefUpdateEffect {
     for (const row of rows) {
       const target = row.is_target ? moved.get(row.target_branch) : undefined;
       const source = row.is_source ? moved.get(row.source_branch) : undefined;
-      const merged = target && findCompletedMerge(row, target, { settled, push: targets.get(row.target_branch)! });
+      const merged =
+        target && findMergeCompletedByPush(row, target, { settled, push: targets.get(row.target_branch)! });
       if (merged) planned.push({ row, repository, ref: target.ref, consequence: merged });
       else if (row.state === 'closed') continue;
       else if (source) planned.push(...(await this.planSourcePush(settled, row, source)));
@@ -201,14 +202,14 @@ export class MergeRequestPushEffect implements RefUpdateEffect {
 }
 
 /** Returns the merge that a push completes, or null. Only an attempt from before the closing merges a closed request. */
-function findCompletedMerge(
+function findMergeCompletedByPush(
   row: AffectedRow,
   { newId }: RefUpdate,
   { settled, push: { pushed } }: { readonly settled: SettledUpdates; readonly push: TargetPush },
 ): PushConsequence | null {
   const applies = (now: AffectedRow): boolean => {
     const hasHead = now.state === 'opened' && now.head_sha !== null && pushed.has(now.head_sha);
-    return hasHead || isIntendedMerge(now, newId, settled);
+    return hasHead || isPushOfMergeAttempt(now, newId, settled);
   };
   return applies(row) ? { kind: 'merged', tip: newId, applies } : null;
 }
@@ -221,7 +222,7 @@ const ATTEMPT_MS = 60_000;
  * head itself. So it counts for the present head only, and for a closed request only if the same user merges, at about the
  * time of the closing or before: a later merge of another request with the same head does not.
  */
-function isIntendedMerge(row: AffectedRow, tip: ObjectId, { source, userId, pushedAt }: SettledUpdates): boolean {
+function isPushOfMergeAttempt(row: AffectedRow, tip: ObjectId, { source, userId, pushedAt }: SettledUpdates): boolean {
   const attempt = findMergeAttempt(row.merge_intent, tip);
   if (attempt === null || attempt.head !== tip) return attempt !== null;
   if (row.head_sha !== tip || row.state === 'opened') return row.head_sha === tip;

@@ -35,12 +35,12 @@ export async function readTargetPush(
   const newest = new Set(iids.slice(0, MAX_RETRACED));
   if (isForced || pushed.length > FEW_COMMITS)
     return { pushed: new Set(pushed), isForced, mayMove: (iid) => newest.has(iid) };
-  const holding = await findRequestsContaining(repository, pushed);
+  const holding = await findIidsOfMergeRequestsContaining(repository, pushed);
   return { pushed: new Set(pushed), isForced, mayMove: (iid) => newest.has(iid) && holding.has(iid) };
 }
 
 /** Numbers of merge requests whose head contains a commit of a push: one of its oldest commits, then. */
-async function findRequestsContaining(
+async function findIidsOfMergeRequestsContaining(
   repository: Repository,
   pushed: readonly ObjectId[],
 ): Promise<ReadonlySet<number>> {

@@ -27,9 +27,11 @@ export function describeReleaseLinkProblems({ name, url, filepath }: CheckedLink
   };
   return [
     ...blank.map(([field]) => `${field} can't be blank`),
-    ...(url.trim() === '' || isAllowedUrl(url) ? [] : ['Url is blocked: Only allowed schemes are http, https, ftp']),
+    ...(url.trim() === '' || isAllowedLinkUrl(url)
+      ? []
+      : ['Url is blocked: Only allowed schemes are http, https, ftp']),
     ...(Buffer.byteLength(url) > LONGEST_URL ? [`Url is too long (maximum is ${LONGEST_URL} bytes)`] : []),
-    ...(filepath === null || isFilepath(filepath) ? [] : ['Filepath is invalid']),
+    ...(filepath === null || isValidLinkFilepath(filepath) ? [] : ['Filepath is invalid']),
     ...Object.entries(lengths).flatMap(([field, problems]) => problems.map((problem) => `${field} ${problem}`)),
   ];
 }
@@ -43,11 +45,11 @@ export function describeDuplicateReleaseLinks(links: readonly CheckedLink[]): st
   });
 }
 
-function isAllowedUrl(url: string): boolean {
+function isAllowedLinkUrl(url: string): boolean {
   return !CONTROLS.test(url) && URL.canParse(url) && SCHEMES.includes(new URL(url).protocol);
 }
 
-function isFilepath(path: string): boolean {
+function isValidLinkFilepath(path: string): boolean {
   const [first, ...parts] = path.split('/');
   return first === '' && parts.length > 0 && parts.every((part) => PATH_PART.test(part)) && LAST_CHARACTER.test(path);
 }

@@ -4,16 +4,17 @@ import { defineCollection, Database, statement, Work } from '@rookery/persistenc
 import type { Collection } from '@rookery/persistence';
 import { ReleaseLink } from './release-link.entity';
 
-const alreadyTakenError = (field: string) => () => new InvalidWithSentences([`${field} has already been taken`]);
+const createTakenFieldErrorFactory = (field: string) => () =>
+  new InvalidWithSentences([`${field} has already been taken`]);
 
 /** Links of releases, the newest first. */
 export const releaseLinks = defineCollection(ReleaseLink, {
   within: 'releaseId',
   order: { createdAt: 'DESC', id: 'DESC' },
   taken: {
-    uq_release_links_name: alreadyTakenError('Name'),
-    uq_release_links_url: alreadyTakenError('Url'),
-    uq_release_links_filepath: alreadyTakenError('Filepath'),
+    uq_release_links_name: createTakenFieldErrorFactory('Name'),
+    uq_release_links_url: createTakenFieldErrorFactory('Url'),
+    uq_release_links_filepath: createTakenFieldErrorFactory('Filepath'),
   },
 });
 

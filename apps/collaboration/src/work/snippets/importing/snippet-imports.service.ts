@@ -52,7 +52,7 @@ export class SnippetImportsService {
     try {
       return await this.work.run((tx) => importSnippetOnce(tx, request));
     } catch (error) {
-      if (error instanceof Invalid) return renderProblems(error);
+      if (error instanceof Invalid) return renderFieldProblemsAsSentence(error);
       throw error;
     }
   }
@@ -86,7 +86,7 @@ async function importSnippetOnce(tx: Tx, request: ImportSnippetRequest): Promise
   return null;
 }
 
-function renderProblems({ fields }: Invalid): string {
+function renderFieldProblemsAsSentence({ fields }: Invalid): string {
   const texts = Object.entries(fields).flatMap(([field, list]) => list.map((text) => `${field} ${text}`));
   return `${texts.join(', ')}.`.replace(/^./, (letter) => letter.toUpperCase());
 }

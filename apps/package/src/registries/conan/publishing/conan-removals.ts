@@ -79,10 +79,10 @@ export class ConanRemovals {
       const [gone] = await tx.run(REMOVE, named);
       // A deletion of all binary packages also succeeds if the recipe has none.
       const isAnyFound =
-        gone!.revisions > 0 || (ofBinaries && binaries === null && (await hasRevision(tx, id, recipe)));
+        gone!.revisions > 0 || (ofBinaries && binaries === null && (await hasConanRevision(tx, id, recipe)));
       if (!isAnyFound) throw new NotFound();
       await this.removal.removeFiles(tx, project.id, gone!.files);
-      if (!(await hasRevision(tx, id, null))) await this.removePackage(tx, id, { project, viewer, reference });
+      if (!(await hasConanRevision(tx, id, null))) await this.removePackage(tx, id, { project, viewer, reference });
     });
   }
 
@@ -115,6 +115,6 @@ export class ConanRemovals {
   }
 }
 
-async function hasRevision(tx: Tx, packageId: number, recipe: string | null): Promise<boolean> {
+async function hasConanRevision(tx: Tx, packageId: number, recipe: string | null): Promise<boolean> {
   return (await tx.run(HAS_REVISION, { package: packageId, recipe })).length > 0;
 }

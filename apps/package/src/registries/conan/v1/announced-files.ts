@@ -16,7 +16,7 @@ export async function readAnnouncedConanFiles(
 ): Promise<AnnouncedFiles> {
   const sizes = parseFileSizes(await readBodyText(body));
   const names = Object.keys(sizes);
-  if (names.some((name) => !allowed.includes(name))) throw validationRefusal('File name is invalid');
+  if (names.some((name) => !allowed.includes(name))) throw conanValidationRefusal('File name is invalid');
   return { names, largest: Math.max(0, ...Object.values(sizes)) };
 }
 
@@ -30,7 +30,7 @@ function parseFileSizes(text: string): Readonly<Record<string, number>> {
   const sizes = parseJsonOrNull(text);
   const isMap = typeof sizes === 'object' && sizes !== null && !Array.isArray(sizes);
   if (!isMap || !Object.values(sizes).every((size) => Number.isSafeInteger(size) && (size as number) >= 0))
-    throw validationRefusal('Sizes of files are invalid');
+    throw conanValidationRefusal('Sizes of files are invalid');
   return sizes as Readonly<Record<string, number>>;
 }
 
@@ -42,6 +42,6 @@ function parseJsonOrNull(text: string): unknown {
   }
 }
 
-function validationRefusal(reason: string): Refused {
+function conanValidationRefusal(reason: string): Refused {
   return new Refused(`Validation failed: ${reason}`, { verbatim: true });
 }

@@ -33,7 +33,7 @@ const PARTS = {
 const MAX_BODY_BYTES = 4096;
 
 /** Digests and addresses of files (version 1): the same routes for recipes and binary packages, in both registries. */
-function createConanV1PartsController(kind: ConanRegistryKind, part: keyof typeof PARTS) {
+function createConanV1DigestsAndUrlsController(kind: ConanRegistryKind, part: keyof typeof PARTS) {
   const { path, noun, files } = PARTS[part];
   const params: new () => IdentifyConanV1Part = PARTS[part].params;
   const base = `${recipePath(kind, 'v1')}${path}`;
@@ -160,7 +160,7 @@ function createConanV1RecipesController(kind: ConanRegistryKind) {
 }
 
 export const CONAN_V1_RECIPE_CONTROLLERS = (['project', 'instance'] as const).flatMap((kind) => [
-  createConanV1PartsController(kind, 'recipe'),
-  createConanV1PartsController(kind, 'binary'),
+  createConanV1DigestsAndUrlsController(kind, 'recipe'),
+  createConanV1DigestsAndUrlsController(kind, 'binary'),
   createConanV1RecipesController(kind),
 ]);

@@ -47,14 +47,20 @@ export class MetadataDocuments {
     if (row === null) return null;
     const bytes = await this.files.readFile(row, MAX_METADATA_BYTES);
     const missing = new Set(row.missing);
-    return { bytes: missing.size === 0 ? bytes : removeMissingFiles(bytes, missing), lastModified: row.created_at };
+    return {
+      bytes: missing.size === 0 ? bytes : removeMissingSnapshotFiles(bytes, missing),
+      lastModified: row.created_at,
+    };
   }
 
   private async generateDocument(place: MavenPlace, name: string): Promise<MetadataDocument | null> {
     const [versions, plugins] = [await this.maven.listVersions(place, name), await this.maven.listPlugins(place, name)];
     if (versions.length === 0 && plugins.length === 0) return null;
     const newest = versions.map((row) => row.uploaded_at).reduce(laterDate, new Date(0));
-    const text = renderMavenMetadata({ ...artifactMetadata(name, versions, newest), plugins: plugins.map(toPlugin) });
+    const text = renderMavenMetadata({
+      ...createMavenArtifactMetadata(name, versions, newest),
+      plugins: plugins.map(toPlugin),
+    });
     return { bytes: Buffer.from(text), lastModified: versions.length === 0 ? null : newest };
   }
 }
@@ -68,7 +74,7 @@ export function digestDocument({ bytes }: MetadataDocument, digest: MavenDigest)
  * Returns the metadata of an artifact. `rows` begins with the last published version. A version may occur in several
  * projects.
  */
-function artifactMetadata(name: string, rows: readonly VersionRow[], newest: Date): MavenMetadata {
+function createMavenArtifactMetadata(name: string, rows: readonly VersionRow[], newest: Date): MavenMetadata {
   if (rows.length === 0) return EMPTY;
   const at = name.lastIndexOf('/');
   return {
@@ -86,7 +92,7 @@ function toPlugin({ artifact_id, prefix, name }: PluginRow): MavenMetadata['plug
   return { name, prefix, artifactId: artifact_id };
 }
 
-function removeMissingFiles(bytes: Buffer, missing: ReadonlySet<string>): Buffer {
+function removeMissingSnapshotFiles(bytes: Buffer, missing: ReadonlySet<string>): Buffer {
   const metadata = parseMavenMetadata(bytes);
   const kept = metadata.snapshotVersions.filter(
     (one) => !missing.has(renderMavenSnapshotFileName(metadata.artifactId, one)),

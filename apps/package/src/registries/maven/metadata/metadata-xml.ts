@@ -58,20 +58,20 @@ const parser = new XMLParser({
  * Errors: Refused for bytes that are no such document, and beyond the bounds of `decodeXml`.
  */
 export function parseMavenMetadata(bytes: Buffer): MavenMetadata {
-  const document = parseXml(decodeXml(bytes, 'maven-metadata.xml'));
+  const document = parseMavenMetadataXml(decodeXml(bytes, 'maven-metadata.xml'));
   if (!Object.hasOwn(document, 'metadata')) throw new Refused('maven-metadata.xml has no metadata');
   const root = findChildren(document, 'metadata')[0] ?? {};
   const versioning = findChildren(root, 'versioning')[0] ?? {};
   const snapshot = findChildren(versioning, 'snapshot')[0];
   return {
     ...{
-      groupId: leafText(root, 'groupId'),
-      artifactId: leafText(root, 'artifactId'),
-      version: leafText(root, 'version'),
+      groupId: findFirstChildText(root, 'groupId'),
+      artifactId: findFirstChildText(root, 'artifactId'),
+      version: findFirstChildText(root, 'version'),
     },
-    ...{ latest: leafText(versioning, 'latest'), release: leafText(versioning, 'release') },
-    lastUpdated: leafText(versioning, 'lastUpdated'),
-    versions: findChildren(versioning, 'versions').flatMap((list) => leafTexts(list, 'version')),
+    ...{ latest: findFirstChildText(versioning, 'latest'), release: findFirstChildText(versioning, 'release') },
+    lastUpdated: findFirstChildText(versioning, 'lastUpdated'),
+    versions: findChildren(versioning, 'versions').flatMap((list) => findChildTexts(list, 'version')),
     snapshot: snapshot ? parseSnapshotBuild(snapshot) : null,
     snapshotVersions: listItemsOf(versioning, 'snapshotVersions', 'snapshotVersion').map(parseSnapshotVersion),
     plugins: listItemsOf(root, 'plugins', 'plugin').map(parsePlugin),
@@ -112,7 +112,7 @@ export function renderMavenMetadata(metadata: MavenMetadata): string {
   return `<?xml version="1.0" encoding="UTF-8"?>\n${body.join('\n')}\n`;
 }
 
-function parseXml(text: string): XmlElement {
+function parseMavenMetadataXml(text: string): XmlElement {
   try {
     return parser.parse(text, true) as XmlElement;
   } catch {
@@ -129,39 +129,39 @@ function listItemsOf(parent: XmlElement, list: string, item: string): readonly X
   return findChildren(parent, list).flatMap((one) => findChildren(one, item));
 }
 
-function leafTexts(parent: XmlElement, name: string): readonly string[] {
+function findChildTexts(parent: XmlElement, name: string): readonly string[] {
   const found = Object.hasOwn(parent, name) ? parent[name]! : [];
   return found
     .filter((child) => typeof child === 'string' && child !== '')
     .map((child) => unescapeXml(child as string));
 }
 
-function leafText(parent: XmlElement, name: string): string {
-  return leafTexts(parent, name)[0] ?? '';
+function findFirstChildText(parent: XmlElement, name: string): string {
+  return findChildTexts(parent, name)[0] ?? '';
 }
 
 function parseSnapshotBuild(found: XmlElement): SnapshotBuild {
   return {
-    timestamp: leafText(found, 'timestamp'),
-    buildNumber: leafText(found, 'buildNumber'),
-    localCopy: leafText(found, 'localCopy'),
+    timestamp: findFirstChildText(found, 'timestamp'),
+    buildNumber: findFirstChildText(found, 'buildNumber'),
+    localCopy: findFirstChildText(found, 'localCopy'),
   };
 }
 
 function parseSnapshotVersion(found: XmlElement): SnapshotVersion {
   return {
-    classifier: leafText(found, 'classifier'),
-    extension: leafText(found, 'extension'),
-    value: leafText(found, 'value'),
-    updated: leafText(found, 'updated'),
+    classifier: findFirstChildText(found, 'classifier'),
+    extension: findFirstChildText(found, 'extension'),
+    value: findFirstChildText(found, 'value'),
+    updated: findFirstChildText(found, 'updated'),
   };
 }
 
 function parsePlugin(found: XmlElement): Plugin {
   return {
-    name: leafText(found, 'name'),
-    prefix: leafText(found, 'prefix'),
-    artifactId: leafText(found, 'artifactId'),
+    name: findFirstChildText(found, 'name'),
+    prefix: findFirstChildText(found, 'prefix'),
+    artifactId: findFirstChildText(found, 'artifactId'),
   };
 }
 

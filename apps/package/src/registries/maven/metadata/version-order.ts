@@ -3,9 +3,9 @@
  * qualifiers after them by text, and no difference between `1`, `1.0` and `1-ga`.
  */
 
-type VersionItem = number | bigint | Qualifier | ItemList;
+type VersionItem = number | bigint | MavenVersionQualifier | MavenVersionItemList;
 
-class Qualifier {
+class MavenVersionQualifier {
   /** Place in the order, as text. */
   readonly rank: string;
 
@@ -17,7 +17,7 @@ class Qualifier {
   }
 }
 
-class ItemList {
+class MavenVersionItemList {
   readonly items: VersionItem[] = [];
 }
 
@@ -38,18 +38,18 @@ export function sortMavenVersions(versions: readonly string[]): string[] {
  * Splits a version at `.` and `-`, and between digits and other characters. A list of its own begins after `-`, between
  * the two kinds of characters, and at a qualifier before digits or at the end, where `.x` counts as `-x`.
  */
-function parseMavenVersion(version: string): ItemList {
-  const root = new ItemList();
+function parseMavenVersion(version: string): MavenVersionItemList {
+  const root = new MavenVersionItemList();
   const lists = [root];
   const nest = (): void => {
-    const inner = new ItemList();
+    const inner = new MavenVersionItemList();
     lists.at(-1)!.items.push(inner);
     lists.push(inner);
   };
   const add = (run: string, isBeforeDigit: boolean, isLast: boolean): void => {
     const isQualifier = /^\D/.test(run);
     if (isQualifier && (isBeforeDigit || isLast) && lists.at(-1)!.items.length > 0) nest();
-    lists.at(-1)!.items.push(isQualifier ? new Qualifier(run, isBeforeDigit) : parseNumber(run));
+    lists.at(-1)!.items.push(isQualifier ? new MavenVersionQualifier(run, isBeforeDigit) : parseNumber(run));
   };
   const parts = version.toLowerCase().split(/(?<=[.-])/);
   parts.forEach((part, at) => {
@@ -72,38 +72,38 @@ function parseNumber(digits: string): VersionItem {
 }
 
 /** Zeros and release qualifiers at the end, and in front of lists at the end, make no difference. */
-function dropTrailingNulls({ items }: ItemList): void {
+function dropTrailingNulls({ items }: MavenVersionItemList): void {
   for (let index = items.length - 1; index >= 0; index--) {
     const item = items[index]!;
     if (isNullItem(item)) items.splice(index, 1);
-    else if (!(item instanceof ItemList)) return;
+    else if (!(item instanceof MavenVersionItemList)) return;
   }
 }
 
 function isNullItem(item: VersionItem): boolean {
-  if (item instanceof ItemList) return item.items.length === 0;
-  return item instanceof Qualifier ? item.rank === RELEASE : item === 0 || item === 0n;
+  if (item instanceof MavenVersionItemList) return item.items.length === 0;
+  return item instanceof MavenVersionQualifier ? item.rank === RELEASE : item === 0 || item === 0n;
 }
 
 /** A missing item counts as zero or as a release. */
 function compareItems(a: VersionItem | undefined, b: VersionItem | undefined): number {
   if (a === undefined) return b === undefined ? 0 : -compareItems(b, undefined);
-  if (a instanceof ItemList) return compareList(a, b);
-  if (a instanceof Qualifier) return compareQualifier(a, b);
+  if (a instanceof MavenVersionItemList) return compareList(a, b);
+  if (a instanceof MavenVersionQualifier) return compareQualifier(a, b);
   if (b === undefined) return isNullItem(a) ? 0 : 1;
-  if (b instanceof ItemList || b instanceof Qualifier) return 1;
+  if (b instanceof MavenVersionItemList || b instanceof MavenVersionQualifier) return 1;
   return a < b ? -1 : a > b ? 1 : 0;
 }
 
-function compareQualifier(a: Qualifier, b: VersionItem | undefined): number {
-  if (b !== undefined && !(b instanceof Qualifier)) return -1;
+function compareQualifier(a: MavenVersionQualifier, b: VersionItem | undefined): number {
+  if (b !== undefined && !(b instanceof MavenVersionQualifier)) return -1;
   const rank = b === undefined ? RELEASE : b.rank;
   return a.rank < rank ? -1 : a.rank > rank ? 1 : 0;
 }
 
-function compareList({ items }: ItemList, b: VersionItem | undefined): number {
-  if (b instanceof Qualifier) return 1;
-  if (b !== undefined && !(b instanceof ItemList)) return -1;
+function compareList({ items }: MavenVersionItemList, b: VersionItem | undefined): number {
+  if (b instanceof MavenVersionQualifier) return 1;
+  if (b !== undefined && !(b instanceof MavenVersionItemList)) return -1;
   const others = b?.items ?? [];
   for (let index = 0; index < Math.max(items.length, others.length); index++) {
     const order = compareItems(items[index], others[index]);

@@ -61,14 +61,14 @@ const verbatimRefusal = (text: string): Refused => new Refused(text, { verbatim:
 export function readSentVersion({ root, manifest }: PublishDocument, name: string): NewNpmVersion {
   const versions = root['versions'];
   if (versions === undefined) throw verbatimRefusal('Versions key is missing from the JSON upload');
-  const [version = '', ...others] = Object.keys(requireObject(versions));
+  const [version = '', ...others] = Object.keys(requireJsonObject(versions));
   if (version === '') throw verbatimRefusal('Version is empty.');
   if (others.length > 0 || manifest === null) throw verbatimRefusal('Exactly one version can be published at a time.');
   if (!isNormalizedNpmVersion(version))
     throw verbatimRefusal('Validation failed: Version should follow SemVer: https://semver.org');
   if (![root['name'], manifest['name']].every((sent) => sent === name) || manifest['version'] !== version)
     throw verbatimRefusal('Package manifest is not coherent');
-  const tags = Object.keys(requireObject(root['dist-tags'] ?? {}));
+  const tags = Object.keys(requireJsonObject(root['dist-tags'] ?? {}));
   if (tags.length > MAX_TAGS) throw verbatimRefusal('Too many tags.');
   if (!tags.every(isNpmTagName)) throw verbatimRefusal('Tag name must not be a valid SemVer range');
   return { name, version, tags, manifest, readme: parseReadme(manifest['readme'] ?? root['readme']) };
@@ -85,7 +85,7 @@ export function checkNpmPackageName(name: string): void {
 
 /** Returns the tarball of the document. Errors: Refused for a document without one. */
 export function requireTarball({ root, tarballs }: PublishDocument): StoredTarball {
-  const names = Object.keys(requireObject(root['_attachments'])).filter((name) => tarballs.has(name));
+  const names = Object.keys(requireJsonObject(root['_attachments'])).filter((name) => tarballs.has(name));
   const found = tarballs.get(names.at(-1) ?? '');
   if (!found || found.content.size === 0) throw verbatimRefusal('Attachment data is empty.');
   return found;
@@ -153,7 +153,7 @@ export function stripUnstorableCharacters(text: string): string {
   return text.replace(/[\0\p{Cs}]/gu, '');
 }
 
-function requireObject(value: unknown): object {
+function requireJsonObject(value: unknown): object {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) throw invalidJsonRefusal();
   return value;
 }

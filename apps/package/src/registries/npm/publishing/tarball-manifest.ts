@@ -41,8 +41,8 @@ export async function checkedTarballManifest(bytes: Readable, sent: Manifest): P
   const found = await readManifest(bytes);
   if (found === null) return null;
   const isSame = found['name'] === sent['name'] && found['version'] === sent['version'];
-  if (!isSame || !hasSameScripts(found['scripts'], sent['scripts'])) throw differentManifestRefusal();
-  return { truth: fieldsFromTarball(found, sent) };
+  if (!isSame || !haveSameManifestScripts(found['scripts'], sent['scripts'])) throw differentManifestRefusal();
+  return { truth: takeFieldsFromTarballManifest(found, sent) };
 }
 
 function differentManifestRefusal(): Refused {
@@ -65,7 +65,7 @@ function parseManifest(text: string): Manifest | null {
 }
 
 /** Fields of the tarball in place of those of the document, also where the tarball has none. */
-function fieldsFromTarball(found: Manifest, sent: Manifest): Manifest {
+function takeFieldsFromTarballManifest(found: Manifest, sent: Manifest): Manifest {
   const truth: Record<string, unknown> = Object.fromEntries(TRUE_FIELDS.map((name) => [name, found[name]]));
   const { name, bin } = found;
   if (typeof bin === 'string') truth['bin'] = { [String(name).replace(/^.*\//, '')]: bin };
@@ -76,8 +76,8 @@ function fieldsFromTarball(found: Manifest, sent: Manifest): Manifest {
   return truth;
 }
 
-function hasSameScripts(found: unknown, sent: unknown): boolean {
-  const [own, stated] = [parseScripts(found), parseScripts(sent)];
+function haveSameManifestScripts(found: unknown, sent: unknown): boolean {
+  const [own, stated] = [parseManifestScripts(found), parseManifestScripts(sent)];
   for (const [name, text] of stated) {
     if (own.get(name) !== text && !(own.get(name) === undefined && INFERRED[name] === text)) return false;
   }
@@ -85,7 +85,7 @@ function hasSameScripts(found: unknown, sent: unknown): boolean {
 }
 
 /** Scripts as clients normalize them. */
-function parseScripts(scripts: unknown): ReadonlyMap<string, string> {
+function parseManifestScripts(scripts: unknown): ReadonlyMap<string, string> {
   const entries = typeof scripts === 'object' && scripts !== null ? Object.entries(scripts) : [];
   const texts = entries.filter((entry): entry is [string, string] => typeof entry[1] === 'string');
   return new Map(texts.map(([name, text]) => [name, text.replace(/^(?:\.[/\\])?node_modules[/\\]\.bin[\\/]/, '')]));

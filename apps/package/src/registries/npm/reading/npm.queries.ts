@@ -82,7 +82,7 @@ const IN_INSTANCE = statement<FindSourcesParams & { root: string }, NpmSource>(
 );
 
 /** Joins the texts of a column. Neither JSON nor a version nor a digest can contain the separator. */
-const joinedSql = (column: string, order: string): string => `string_agg(${column}, chr(30) order by ${order})`;
+const joinedColumnSql = (column: string, order: string): string => `string_agg(${column}, chr(30) order by ${order})`;
 const SEPARATOR = '\u001e';
 /** Columns whose values are joined. Parsing 5,000 rows costs more CPU than assembling the document. */
 type JoinedColumns<Column extends string> = Readonly<Record<Column, string | null>>;
@@ -92,9 +92,9 @@ const VERSIONS = statement<
   JoinedColumns<'ids' | 'projects' | 'versions' | 'times'>
 >(
   'npm_versions_of_name',
-  `select ${joinedSql('p.id::text', 'p.id')} as ids, ${joinedSql('p.project_id::text', 'p.id')} as projects,
-     ${joinedSql('p.version', 'p.id')} as versions,
-     ${joinedSql(`round(date_part('epoch', p.created_at) * 1000)::bigint::text`, 'p.id')} as times
+  `select ${joinedColumnSql('p.id::text', 'p.id')} as ids, ${joinedColumnSql('p.project_id::text', 'p.id')} as projects,
+     ${joinedColumnSql('p.version', 'p.id')} as versions,
+     ${joinedColumnSql(`round(date_part('epoch', p.created_at) * 1000)::bigint::text`, 'p.id')} as times
    from packages p where p.project_id = any(:projects::bigint[]) and ${PACKAGE}`,
 );
 const TAGS = statement<{ projects: readonly number[]; name: string }, NpmTagRow>(
@@ -110,8 +110,8 @@ type JoinedManifests = JoinedColumns<'ids' | 'manifests' | 'integrities' | 'shas
   readonly deprecations: Readonly<Record<string, string>> | null;
 };
 const joinedManifestsSql = (column: 'manifest' | 'brief'): string =>
-  `select ${joinedSql('package_id::text', 'package_id')} as ids, ${joinedSql(column, 'package_id')} as manifests,
-     ${joinedSql('integrity', 'package_id')} as integrities, ${joinedSql('shasum', 'package_id')} as shasums,
+  `select ${joinedColumnSql('package_id::text', 'package_id')} as ids, ${joinedColumnSql(column, 'package_id')} as manifests,
+     ${joinedColumnSql('integrity', 'package_id')} as integrities, ${joinedColumnSql('shasum', 'package_id')} as shasums,
      json_object_agg(package_id, deprecation) filter (where deprecation is not null) as deprecations
    from npm_versions where package_id = any(:ids::bigint[])`;
 const MANIFESTS = {
@@ -127,8 +127,8 @@ const MANIFEST = statement<{ id: number }, NpmManifestRow & { readonly readme: s
 /** The size of a text is known without reading it. */
 const SIZES = statement<{ ids: readonly number[] }, JoinedColumns<'ids' | 'sizes'>>(
   'npm_manifest_sizes',
-  `select ${joinedSql('package_id::text', 'package_id')} as ids,
-     ${joinedSql('octet_length(manifest)::text', 'package_id')} as sizes
+  `select ${joinedColumnSql('package_id::text', 'package_id')} as ids,
+     ${joinedColumnSql('octet_length(manifest)::text', 'package_id')} as sizes
    from npm_versions where package_id = any(:ids::bigint[])`,
 );
 
@@ -176,11 +176,11 @@ export class NpmQueries {
   ): Promise<NpmVersionRow[]> {
     const [row] = await reads.run(VERSIONS, { projects, name });
     const [ids, owners, times] = [
-      splitNumberColumn(row?.ids),
-      splitNumberColumn(row?.projects),
-      splitNumberColumn(row?.times),
+      splitJoinedNumberColumn(row?.ids),
+      splitJoinedNumberColumn(row?.projects),
+      splitJoinedNumberColumn(row?.times),
     ];
-    return splitColumn(row?.versions).map((version, at) => ({
+    return splitJoinedColumn(row?.versions).map((version, at) => ({
       ...{ id: ids[at]!, project_id: owners[at]!, version, createdAt: times[at]! },
     }));
   }
@@ -194,10 +194,10 @@ export class NpmQueries {
   async listManifests(form: NpmForm, packages: readonly number[]): Promise<NpmManifestRow[]> {
     const [row] = await this.database.run(MANIFESTS[form], { ids: packages });
     const [texts, integrities, shasums] = [row?.manifests, row?.integrities, row?.shasums].map((text) =>
-      splitColumn(text),
+      splitJoinedColumn(text),
     );
     const deprecations = row?.deprecations ?? {};
-    return splitNumberColumn(row?.ids).map((id, at) => ({
+    return splitJoinedNumberColumn(row?.ids).map((id, at) => ({
       ...{ id, manifest: texts![at]!, integrity: integrities![at]!, shasum: shasums![at]! },
       deprecation: deprecations[id] ?? null,
     }));
@@ -211,8 +211,8 @@ export class NpmQueries {
   /** Sizes of whole manifests, in the order of their ids. */
   async readManifestSizes(packages: readonly number[]): Promise<SizedManifest[]> {
     const [row] = await this.database.run(SIZES, { ids: packages });
-    const sizes = splitNumberColumn(row?.sizes);
-    return splitNumberColumn(row?.ids).map((id, at) => ({ id, size: sizes[at]! }));
+    const sizes = splitJoinedNumberColumn(row?.sizes);
+    return splitJoinedNumberColumn(row?.ids).map((id, at) => ({ id, size: sizes[at]! }));
   }
 
   /** Returns the tarball of a version. Errors: NotFound. */
@@ -239,10 +239,10 @@ export class NpmQueries {
 }
 
 /** Splits a joined column. Returns nothing for null, the value without rows. */
-function splitColumn(text: string | null | undefined): string[] {
+function splitJoinedColumn(text: string | null | undefined): string[] {
   return text ? text.split(SEPARATOR) : [];
 }
 
-function splitNumberColumn(text: string | null | undefined): number[] {
-  return splitColumn(text).map(Number);
+function splitJoinedNumberColumn(text: string | null | undefined): number[] {
+  return splitJoinedColumn(text).map(Number);
 }

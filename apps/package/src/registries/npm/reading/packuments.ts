@@ -55,7 +55,7 @@ export class Packuments {
     { form, known }: { readonly form: NpmForm; readonly known: ReadonlySet<string> },
   ): Promise<NpmDocument> {
     const sources = await this.queries.listSources(place, viewer, name);
-    const revision = computeDigest([form, place.prefix, name, sources]);
+    const revision = computeJsonDigest([form, place.prefix, name, sources]);
     if (known.has(revision)) return { form, revision, open: null };
     const written = this.cache.findDocument(revision);
     if (written) return { form, revision, open: written };
@@ -95,7 +95,7 @@ export class Packuments {
       versions.set(row.version, row);
     }
     const tags = new Map(tagRows.map((tag) => [tag.name, tag.version]));
-    if (!tags.has('latest')) tags.set('latest', highestVersion([...versions.keys()]));
+    if (!tags.has('latest')) tags.set('latest', highestVersionPreferringStable([...versions.keys()]));
     return { name, sources, versions, tags };
   }
 
@@ -190,14 +190,14 @@ function renderVersion(
 /** Returns a text without slashes, by which clients name the state of a package that they change. */
 export function renderRevision(sources: readonly Pick<NpmSource, 'project_id' | 'generation'>[]): string {
   const generation = Math.max(...sources.map((source) => source.generation));
-  return `${generation}-${computeDigest(sources.map((source) => [source.project_id, source.generation])).slice(0, 32)}`;
+  return `${generation}-${computeJsonDigest(sources.map((source) => [source.project_id, source.generation])).slice(0, 32)}`;
 }
 
 function toUnsizedManifest(id: number): SizedManifest {
   return { id, size: 0 };
 }
 
-function computeDigest(facts: unknown): string {
+function computeJsonDigest(facts: unknown): string {
   return createHash('sha256').update(JSON.stringify(facts)).digest('hex');
 }
 
@@ -234,7 +234,7 @@ function lastModified({ sources, versions }: PackumentVersions): string {
 }
 
 /** The highest version without a prerelease, else the highest one. Each is parsed once. */
-function highestVersion(versions: readonly string[]): string {
+function highestVersionPreferringStable(versions: readonly string[]): string {
   const parsed = versions.map((version) => new SemVer(version));
   const stable = parsed.filter(({ prerelease }) => prerelease.length === 0);
   return (stable.length > 0 ? stable : parsed).reduce((most, one) => (one.compare(most) > 0 ? one : most)).raw;

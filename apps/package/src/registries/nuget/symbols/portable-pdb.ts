@@ -53,7 +53,7 @@ export async function identifyPdb(source: AsyncIterable<Buffer>): Promise<PdbIde
     take(head);
   }
   if (idAt === null || position < idAt + ID_BYTES) return null;
-  return { signature: `${formatGuid(id)}${AGE}`, checksum: hash.digest('hex') };
+  return { signature: `${formatGuidAsHex(id)}${AGE}`, checksum: hash.digest('hex') };
 }
 
 /** Position of the id, with which the stream `#Pdb` begins. Returns null without that stream. */
@@ -74,7 +74,7 @@ function findPdbIdPosition(head: Buffer): number | null {
 }
 
 /** The first three parts of a GUID are numbers that begin with their lowest byte. */
-function formatGuid(id: Buffer): string {
+function formatGuidAsHex(id: Buffer): string {
   const parts = [id.subarray(0, 4), id.subarray(4, 6), id.subarray(6, 8)];
   return Buffer.concat([...parts.map((part) => Buffer.from(part).reverse()), id.subarray(8, 16)]).toString('hex');
 }

@@ -12,7 +12,7 @@ const PREFIXES = { project: '/projects/:id/packages/nuget', group: '/groups/:id/
 const MAX_CHECKSUMS = 32;
 
 /** Symbols for debuggers, below a project or a group. */
-function createSymbolsController(kind: 'project' | 'group') {
+function createNugetSymbolsController(kind: 'project' | 'group') {
   const registry = kind === 'project' ? { ...basicRegistry, may: readsPackages } : basicGroupRegistry;
 
   @Controller()
@@ -35,7 +35,11 @@ function createSymbolsController(kind: 'project' | 'group') {
       if (params.same_file_name.toLowerCase() !== name)
         throw new InvalidParameters(['same_file_name is not the same as file_name']);
       if (!params.checksums?.trim()) throw new Refused('Missing checksum header');
-      const asked = { name, signature: params.signature.toLowerCase(), checksums: parseChecksums(params.checksums) };
+      const asked = {
+        name,
+        signature: params.signature.toLowerCase(),
+        checksums: parseSha256Checksums(params.checksums),
+      };
       const found = await this.symbols.show(within, viewer, asked);
       return {
         // Bytes inside an archive are inflated from their beginning, so that there are no ranges.
@@ -52,11 +56,11 @@ function createSymbolsController(kind: 'project' | 'group') {
   return SymbolsController;
 }
 
-export const SymbolsOfProjectsController = createSymbolsController('project');
-export const SymbolsOfGroupsController = createSymbolsController('group');
+export const SymbolsOfProjectsController = createNugetSymbolsController('project');
+export const SymbolsOfGroupsController = createNugetSymbolsController('group');
 
 /** Digests of the header in lower case; those of other algorithms are left out. */
-function parseChecksums(header: string): readonly string[] {
+function parseSha256Checksums(header: string): readonly string[] {
   const found = [...header.matchAll(/\bSHA256:([0-9a-f]{64})(?![0-9a-f])/gi)].map(([, digest]) =>
     digest!.toLowerCase(),
   );

@@ -135,7 +135,7 @@ function nextPageQuery(params: ShowNugetFeed, skip: number): string {
   return new URLSearchParams([...sent, ...rest, ['$skip', `${skip}`]]).toString();
 }
 
-function documentAnswer(text: string, type: string): FileAnswer {
+function documentAnswer(text: string, mediaType: string): FileAnswer {
   const content = Buffer.from(text);
-  return { stream: content, mediaType: `${type}; charset=utf-8`, length: content.length };
+  return { stream: content, mediaType: `${mediaType}; charset=utf-8`, length: content.length };
 }

@@ -30,10 +30,10 @@ const OPTIONAL_TEXTS = [
   ...['PackageHashAlgorithm', 'ProjectUrl', 'Summary', 'Tags', 'Title'],
 ];
 const FLAGS = ['IsLatestVersion', 'IsAbsoluteLatestVersion', 'IsPrerelease', 'Listed', 'RequireLicenseAcceptance'];
-const propertyXml = (type: string, isNullable: boolean) => (name: string) =>
+const createFeedPropertyXmlRenderer = (type: string, isNullable: boolean) => (name: string) =>
   `<Property Name="${name}" Type="Edm.${type}"${isNullable ? '' : ' Nullable="false"'}/>`;
-const parameterXml = (name: string, type: string): string => `<Parameter Name="${name}" Type="Edm.${type}"/>`;
-const operationXml = (name: string, ...parameters: readonly string[]): string =>
+const feedParameterXml = (name: string, type: string): string => `<Parameter Name="${name}" Type="Edm.${type}"/>`;
+const feedOperationXml = (name: string, ...parameters: readonly string[]): string =>
   `<FunctionImport Name="${name}" ReturnType="Collection(NuGetGallery.V2FeedPackage)" EntitySet="Packages" ` +
   `m:HttpMethod="GET">${parameters.join('')}</FunctionImport>`;
 
@@ -45,21 +45,21 @@ export const FEED_METADATA =
   '<Schema Namespace="NuGetGallery" xmlns="http://schemas.microsoft.com/ado/2006/04/edm">' +
   '<EntityType Name="V2FeedPackage" m:HasStream="true">' +
   '<Key><PropertyRef Name="Id"/><PropertyRef Name="Version"/></Key>' +
-  TEXTS.map(propertyXml('String', false)).join('') +
-  OPTIONAL_TEXTS.map(propertyXml('String', true)).join('') +
-  FLAGS.map(propertyXml('Boolean', false)).join('') +
-  ['Created', 'LastUpdated', 'Published'].map(propertyXml('DateTime', false)).join('') +
-  propertyXml('Int32', false)('DownloadCount') +
-  propertyXml('Int64', false)('PackageSize') +
+  TEXTS.map(createFeedPropertyXmlRenderer('String', false)).join('') +
+  OPTIONAL_TEXTS.map(createFeedPropertyXmlRenderer('String', true)).join('') +
+  FLAGS.map(createFeedPropertyXmlRenderer('Boolean', false)).join('') +
+  ['Created', 'LastUpdated', 'Published'].map(createFeedPropertyXmlRenderer('DateTime', false)).join('') +
+  createFeedPropertyXmlRenderer('Int32', false)('DownloadCount') +
+  createFeedPropertyXmlRenderer('Int64', false)('PackageSize') +
   '</EntityType><EntityContainer Name="FeedContext" m:IsDefaultEntityContainer="true">' +
   '<EntitySet Name="Packages" EntityType="NuGetGallery.V2FeedPackage"/>' +
-  operationXml(
+  feedOperationXml(
     'Search',
-    parameterXml('searchTerm', 'String'),
-    parameterXml('targetFramework', 'String'),
-    parameterXml('includePrerelease', 'Boolean'),
+    feedParameterXml('searchTerm', 'String'),
+    feedParameterXml('targetFramework', 'String'),
+    feedParameterXml('includePrerelease', 'Boolean'),
   ) +
-  operationXml('FindPackagesById', parameterXml('id', 'String')) +
+  feedOperationXml('FindPackagesById', feedParameterXml('id', 'String')) +
   '</EntityContainer></Schema></edmx:DataServices></edmx:Edmx>\n';
 
 /** A feed of versions. `next` is the URL of the next page, null on the last one. */
