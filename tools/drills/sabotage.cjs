@@ -21,13 +21,13 @@ const CHANGES = {
   'merges-again': {
     only: /apps[\\/]collaboration/,
     file: /merging[\\/]earlier-attempts\.js$/,
-    from: /if \(!await hasAttemptResult\([^)]*\)\) continue;/,
+    from: /if \(!await containsMergeAttemptResult\([^)]*\)\) continue;/,
     to: 'continue;',
   },
   /** Headers with credentials of killed processes stay on disk. */
   'left-headers': {
     file: /transport[\\/]authorization\.js$/,
-    from: /await removeAbandonedHeaders\(\);/,
+    from: /await removeAbandonedHeaderFiles\(\);/,
     to: '',
   },
   /** git gets headers with credentials by its arguments or its environment. */
@@ -82,7 +82,7 @@ const CHANGES = {
   'ids-as-message-ids': {
     only: /apps[\\/]collaboration/,
     file: /mailer[\\/]mail-identity\.js$/,
-    from: /\.\$\{computeDigest\(event_id, identity\)\.slice\(0, 20\)\}/,
+    from: /\.\$\{computeHmacWithMailSecret\(event_id, identity\)\.slice\(0, 20\)\}/,
     to: '',
   },
   /** A service whose database was restored does not read earlier events again. */
@@ -281,7 +281,7 @@ const CHANGES = {
     {
       only: /apps[\\/]collaboration/,
       file: /todos[\\/]todos\.service\.js$/,
-      from: /if \(!isAsCurrentAsRequest\(row, viewer\)\)/,
+      from: /if \(!isDirectoryAsCurrentAsRequest\(row, viewer\)\)/,
       to: 'if (false)',
     },
     {
