@@ -63,11 +63,13 @@ describe('npx rookery', () => {
     const table = await rookery(['status']);
     assert.equal(table.status, 0, table.stderr);
     assert.match(table.stdout, /^process +state +pid/);
-    assert.match(table.stdout, /^collaboration +ready +\d+ +0 +0 +-$/m);
+    assert.match(table.stdout, /^collaboration +ready +\d+ +http:\/\/127\.0\.0\.1:\d+ +0 +0 +-$/m);
     const states = await rookeryJson('status');
     assert.deepEqual(new Set(states.map((/** @type {any} */ one) => one.state)), new Set(['ready']));
     assert.equal(states.length, 8);
-    assert.equal(states.find((/** @type {any} */ one) => one.process === 'package').pid, estate.pids['package']);
+    const registry = states.find((/** @type {any} */ one) => one.process === 'package');
+    assert.equal(registry.pid, estate.pids['package']);
+    assert.match(await (await fetch(`${registry.management}/-/metrics`)).text(), /^rookery_/m);
   });
 
   it('creates users and tokens that work, and lists projects', async () => {
