@@ -22,7 +22,7 @@ import { readdirSync } from 'node:fs';
 import { availableParallelism, totalmem } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { installDependencies, refuseOldNode } from './processes/install.mjs';
+import { installDependenciesIfNeeded, refuseOldNode } from './processes/install.mjs';
 import { layoutIn } from './processes/environment.mjs';
 import { runJest } from './jest/jest-run.mjs';
 import { runJourneys } from './jest/journeys.mjs';
@@ -60,7 +60,7 @@ async function main(words) {
   if (only !== null && !FILES[only] && !['e2e', 'estate', 'model'].includes(only))
     throw new Error(`There is no kind of test "${only}"`);
   refuseOldNode();
-  await report.timed('install', () => installDependencies((text) => console.log(text)));
+  await report.timed('install', () => installDependenciesIfNeeded((text) => console.log(text)));
   const { stopTestServers } = await import('./servers/test-servers.mjs');
   const { build } = await import('./processes/build.mjs');
   const { digests } = await report.timed('build', () => build());

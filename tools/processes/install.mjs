@@ -19,7 +19,7 @@ export function refuseOldNode() {
  * Installs dependencies if needed, and announces it with `say` first. Resolves to whether it installed any.
  * @param {(text: string) => void} [say]
  */
-export async function installDependencies(say = () => {}) {
+export async function installDependenciesIfNeeded(say = () => {}) {
   const lockfile = readFileSync(join(ROOT, 'package-lock.json'), 'utf8');
   const digest = createHash('sha256').update(lockfile).digest('hex');
   if (existsSync(MARK) && readFileSync(MARK, 'utf8') === digest) return false;
@@ -27,7 +27,7 @@ export async function installDependencies(say = () => {}) {
   if (needed) {
     say('installing dependencies (npm ci)');
     await stopTestServers();
-    installPackages(say);
+    installNpmPackages(say);
   }
   mkdirSync(dirname(MARK), { recursive: true });
   writeFileSync(MARK, digest);
@@ -55,7 +55,7 @@ function isInstalled(lockfile) {
  * changes no file.
  * @param {(text: string) => void} say
  */
-function installPackages(say) {
+function installNpmPackages(say) {
   const refused = runNpmReturningError('ci');
   if (!refused) return;
   if (!refused.includes('EUSAGE')) throw new Error(`npm ci failed:\n${refused}`);
@@ -100,7 +100,7 @@ function runNpmReturningError(...words) {
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
   try {
     refuseOldNode();
-    await installDependencies((text) => console.log(text));
+    await installDependenciesIfNeeded((text) => console.log(text));
   } catch (error) {
     console.error(/** @type {Error} */ (error).message);
     process.exit(1);

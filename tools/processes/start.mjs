@@ -5,7 +5,7 @@
  */
 /** @import { Estate } from './estate.mjs' */
 import { LOOPBACK } from './environment.mjs';
-import { installDependencies, refuseOldNode } from './install.mjs';
+import { installDependenciesIfNeeded, refuseOldNode } from './install.mjs';
 
 const from = Date.now();
 let last = from;
@@ -107,7 +107,7 @@ async function main() {
 /** @param {AbortSignal} signal */
 async function buildAndStartEstate(signal) {
   refuseOldNode();
-  if (await installDependencies(say)) say('dependencies installed');
+  if (await installDependenciesIfNeeded(say)) say('dependencies installed');
   const { build } = await import('./build.mjs');
   const { built, digests } = await build();
   if (built > 0) say(`${built} files built`);

@@ -295,7 +295,7 @@ export class Unavailable extends RookeryError {
 }
 
 /**
- * The answer to a commit was lost: the data may have been written or not, so sending the request again may apply it
+ * The outcome of a commit is unknown: the data may have been written or not, so sending the request again may apply it
  * twice. Background work may be retried: its effects are idempotent.
  */
 export class CommitInDoubt extends Unavailable {
@@ -306,7 +306,7 @@ export class CommitInDoubt extends Unavailable {
 }
 
 /** The data was committed; only the answer could not be produced. Sending the request again applies it twice. */
-export class AnswerLostAfterCommit extends Unavailable {
+export class OutageAfterCommit extends Unavailable {
   constructor(cause: unknown) {
     super('answer lost');
     this.cause = cause;

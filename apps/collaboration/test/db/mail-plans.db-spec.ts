@@ -17,9 +17,9 @@ import { migrations } from '../../src/database';
 import type { MailerSettings } from '../../src/following/notifications/mailer/mailer.config';
 import { issueKind } from '../../src/work/issues/issue.kind';
 import {
-  selectDueNoteableMailsSql,
-  selectDueCombinedMailsSql,
-  stillDueMailsSql,
+  selectSendableNoteableMailsSql,
+  selectSendableMessagesOfCombinedMailsSql,
+  sendableMailsSql,
 } from '../../src/following/notifications/due-sql';
 import { MailTable } from '../../src/following/notifications/mailer/mail-table';
 import { startCollaboration } from '../support/app';
@@ -55,14 +55,14 @@ const KEYS = ['pk_mails', 'ix_mails_gathered_into'];
 /** Statements that check whether e-mails are still due. `$1` of each are ids. */
 const checks: Readonly<Record<string, Planned>> = {
   loaded: {
-    text: selectDueNoteableMailsSql(issueKind),
+    text: selectSendableNoteableMailsSql(issueKind),
     values: [
       [1, 2],
       [null, null],
     ],
   },
-  'still due': { text: `select m.id ${stillDueMailsSql(issueKind)}`, values: [[1, 2]] },
-  gathered: { text: selectDueCombinedMailsSql(issueKind), values: [[1, 2]] },
+  'still due': { text: `select m.id ${sendableMailsSql(issueKind)}`, values: [[1, 2]] },
+  gathered: { text: selectSendableMessagesOfCombinedMailsSql(issueKind), values: [[1, 2]] },
 };
 const planIsDue: Planned = (db: Database) => table.isDue(db);
 

@@ -41,14 +41,14 @@ export class CreateGroup extends GroupFields implements ExactInput<NewGroup, Cre
   @Int({ optional: true }) organization_id?: number;
 }
 
-class NamedGroupFields extends GroupFields {
+class UpdateGroupFields extends GroupFields {
   @IdOrPath({ in: 'path' }) id: number | string;
   @Text({ optional: true }) name?: string;
   @Text({ optional: true }) path?: string;
 }
 
 export class UpdateGroup
-  extends withPlainFields(NamedGroupFields, GROUP_FIELDS, { when: 'later' })
+  extends withPlainFields(UpdateGroupFields, GROUP_FIELDS, { when: 'later' })
   implements ExactInput<GroupChange, UpdateGroup, 'id'>
 {
   @Text({ optional: true, nullable: true, about: 'Not supported: only a blank text is accepted.' })

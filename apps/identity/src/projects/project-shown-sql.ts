@@ -45,7 +45,7 @@ export function projectColumns(showing: ProjectSelection): { readonly columns: s
     columns: `p.*, ${namespaceJsonSql('n')} as namespace, ${topicsJsonSql('p.id')} as topics, '${showing.shape}' as shape,
       ${showing.isSingle === true} as is_single, ${showing.license === true} as with_license,
       ${attributes ? customAttributesSql('project', 'p.id') : 'null'} as custom_attributes,
-      ${showing.shape === 'full' ? fullShapeProjectColumnsSql(showing) : BASIC_ONLY}`,
+      ${showing.shape === 'full' ? columnsOnlyInFullShapeSql(showing) : BASIC_ONLY}`,
     joins: 'join namespaces n on n.id = p.namespace_id',
   };
 }
@@ -53,7 +53,7 @@ export function projectColumns(showing: ProjectSelection): { readonly columns: s
 const BASIC_ONLY = `null as owner, 0 as level, null as project_level, null as group_level, null as counts,
     '[]'::json as shared_with_groups, null as forked_from_project, null as statistics`;
 
-function fullShapeProjectColumnsSql({ viewer, user, statistics }: ProjectSelection): string {
+function columnsOnlyInFullShapeSql({ viewer, user, statistics }: ProjectSelection): string {
   return `(select ${userSummaryJsonSql('o')} from users o where o.id = n.owner_id) as owner,
     ${projectAccessLevelSql({ user, project: 'p.id', namespace: 'n', tables: OWN_TABLES })} as level,
     (select m.access_level from members m

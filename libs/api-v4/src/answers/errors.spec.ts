@@ -1,5 +1,5 @@
 import {
-  AnswerLostAfterCommit,
+  OutageAfterCommit,
   Conflict,
   Forbidden,
   CommitInDoubt,
@@ -135,7 +135,7 @@ it('answers an outage after a commit without Retry-After, and does not log it as
   const log = { error: jest.fn(), warn: jest.fn() };
   const outages = { recordOutage: jest.fn() };
   const lost = toErrorAfterCommit(new Unavailable('database busy'));
-  expect(lost).toBeInstanceOf(AnswerLostAfterCommit);
+  expect(lost).toBeInstanceOf(OutageAfterCommit);
   expect(renderError(lost, log, outages, 'r1')).toEqual({
     status: 502,
     headers: {},

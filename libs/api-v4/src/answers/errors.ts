@@ -1,5 +1,5 @@
 import {
-  AnswerLostAfterCommit,
+  OutageAfterCommit,
   Conflict,
   Forbidden,
   HeavyPage,
@@ -134,7 +134,7 @@ export function renderError(
       log?.error({ err: error, requestId }, 'a commit is in doubt');
       return messageFieldAnswer(502, '502 Bad Gateway');
     }
-    if (error instanceof AnswerLostAfterCommit) return messageFieldAnswer(502, '502 Bad Gateway');
+    if (error instanceof OutageAfterCommit) return messageFieldAnswer(502, '502 Bad Gateway');
     return unavailableAnswer(error instanceof Unavailable ? error.retryAfterSeconds : 1);
   }
   const known = error instanceof RookeryError ? renderRookeryError(error, log) : undefined;
@@ -166,9 +166,9 @@ export function withReasonPhrase(error: RenderedError): RenderedError {
   return { ...error, reason: own.replace(/[^\x20-\x7e]/g, '?').slice(0, MAX_REASON) };
 }
 
-/** Converts an error after a commit: an outage becomes AnswerLostAfterCommit, so that the client does not repeat the request. */
+/** Converts an error after a commit: an outage becomes OutageAfterCommit, so that the client does not repeat the request. */
 export function toErrorAfterCommit(error: unknown): unknown {
-  return unavailableReason(error) === null || error instanceof CommitInDoubt ? error : new AnswerLostAfterCommit(error);
+  return unavailableReason(error) === null || error instanceof CommitInDoubt ? error : new OutageAfterCommit(error);
 }
 
 function renderRookeryError(error: RookeryError, log?: Pick<Logger, 'warn'>): RenderedError | undefined {

@@ -123,7 +123,7 @@ export class PushHooks {
     });
     try {
       const push = this.pushes.get(String(request.headers['x-push-token']));
-      const body = await readBoundedHookBody(request);
+      const body = await readPushHookBody(request);
       if (!push || body === null) return endResponse(response, 403, UNAVAILABLE);
       const said = await this.checkPush(push, request, body, ended);
       endResponse(response, said.isRefused ? 403 : 200, said.text);
@@ -208,7 +208,7 @@ function parsePushOptions(request: IncomingMessage): string[] {
   return filled.slice(0, MAX_OPTIONS).map((value) => Buffer.from(value, 'hex').toString());
 }
 
-async function readBoundedHookBody(request: IncomingMessage): Promise<Buffer | null> {
+async function readPushHookBody(request: IncomingMessage): Promise<Buffer | null> {
   const chunks: Buffer[] = [];
   let size = 0;
   for await (const chunk of request as AsyncIterable<Buffer>) {

@@ -27,7 +27,7 @@ export class ListQuery<R> {
     const { values = {} } = parts;
     const [numbers, names] = isNumbered(values) ? [[...values], {}] : [null, { ...values }];
     this.values = numbers ?? names;
-    this.add = (value, name) => (numbers ? `$${numbers.push(value)}` : `:${addBoundValue(names, name, value)}`);
+    this.add = (value, name) => (numbers ? `$${numbers.push(value)}` : `:${bindUnderFreeName(names, name, value)}`);
     this.alias = /\w+$/.exec(parts.from)![0];
     this.key = parts.key ?? `${this.alias}.id`;
     this.source = { from: parts.from };
@@ -297,7 +297,7 @@ export class ListQuery<R> {
 }
 
 /** Adds a value under the name, or under the name and a number if the name is taken. Returns the used name. */
-function addBoundValue(values: Record<string, unknown>, name: string, value: unknown): string {
+function bindUnderFreeName(values: Record<string, unknown>, name: string, value: unknown): string {
   const plain = name.replace(/\W/g, '_');
   let free = plain;
   for (let count = 2; Object.hasOwn(values, free); count += 1) free = `${plain}_${count}`;

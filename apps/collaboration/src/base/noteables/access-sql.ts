@@ -3,7 +3,7 @@ import { ACCESS_LEVELS } from '@rookery/kernel';
 
 /** SQL expressions for the person who reads: parameters of a list, or columns of the users that an effect handles. */
 export interface PersonSql {
-  /** User id, null for an anonymous caller. */
+  /** SQL expression for the id of the user. Its value is null for an anonymous person. */
   readonly user: string;
   readonly isAdmin: string;
   readonly isExternal: string;

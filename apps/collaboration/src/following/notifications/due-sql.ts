@@ -63,7 +63,7 @@ const WANTED: MessageSql = {
 /**
  * Selects the due e-mails of one kind with all facts of their texts. The column `place` is the position in $1 and $2.
  */
-export function selectDueNoteableMailsSql(kind: NoteableKind): string {
+export function selectSendableNoteableMailsSql(kind: NoteableKind): string {
   const column = (name: string | null, type: string): string => (name === null ? `null::${type}` : `i.${name}`);
   return `select m.id, m.source_event_id as event_id, m.recipient_id, m.template, m.reason, m.is_watching, m.attempts, m.created_at,
      u.notification_email as address, actor.name as actor_name, actor.username as actor_username,
@@ -72,14 +72,14 @@ export function selectDueNoteableMailsSql(kind: NoteableKind): string {
      ${column(kind.confidentialColumn, 'boolean')} as confidential, ${WANTED.note} as note_id, left(n.body, ${TEXT_LIMIT + 1}) as note_body,
      ${usernamesOfMessageDetailSql('added')} as added, ${usernamesOfMessageDetailSql('removed')} as removed, ${messageLabelTitlesSql(kind)} as labels, ${messageMilestoneTitleSql(kind)} as milestone,
      (m.details ->> 'commits')::integer as commits, ${kind.dueColumn === undefined ? 'null' : `i.${kind.dueColumn}`}::text as due_on, wanted.place
-   ${stillDueMailsSql(kind, WANTED)}`;
+   ${sendableMailsSql(kind, WANTED)}`;
 }
 
 /**
  * The `from` and `where` of the e-mails of one kind that are still due. An e-mail is not due if its labels or its milestone
  * no longer exist, or if it is about a day on which the noteable is no longer due.
  */
-export function stillDueMailsSql(kind: NoteableKind, of = ROWS): string {
+export function sendableMailsSql(kind: NoteableKind, of = ROWS): string {
   const recipient = noteableMailRecipientSql(kind, { userId: 'm.recipient_id' });
   const preference = mailPreferenceSql(kind);
   return `from ${of.from} ${joinByIdSql(kind.table, 'i', 'm.noteable_id', `and m.noteable_type = '${kind.type}'`)}
@@ -111,7 +111,7 @@ const areMailFactsStillTrueSql = (kind: NoteableKind, row: string): string =>
  * Selects the due messages of combined e-mails of one kind. $1 ids of the combined e-mails. Each is for one recipient and
  * one noteable, which are checked once; then each message is checked by its own facts.
  */
-export function selectDueCombinedMailsSql(kind: NoteableKind): string {
+export function selectSendableMessagesOfCombinedMailsSql(kind: NoteableKind): string {
   const recipient = noteableMailRecipientSql(kind, { userId: 'g.recipient_id' });
   const preference = mailPreferenceSql(kind);
   return `(with a as materialized (

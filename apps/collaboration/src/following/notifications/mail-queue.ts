@@ -16,7 +16,7 @@ import { renderNoteableMailBody, composeNoteableMail, createMessageId } from './
 import type { MailBody, MailJob } from './composing/compose-mail';
 import { composeCombined } from './composing/compose-combined';
 import { isCombinedMail } from './composing/mail-templates';
-import { selectDueNoteableMailsSql, stillDueMailsSql } from './due-sql';
+import { selectSendableNoteableMailsSql, sendableMailsSql } from './due-sql';
 import { CombinedMails } from './combining/combined-mails';
 import type { CombinedMailJob, QueuedMessage } from './combining/combined-mails';
 
@@ -45,9 +45,9 @@ export class NoteableMailQueue implements MailSource {
   ) {
     this.load = prepareStatement(
       'mails_load',
-      `${kinds.all.map(selectDueNoteableMailsSql).join(' union all ')} order by place`,
+      `${kinds.all.map(selectSendableNoteableMailsSql).join(' union all ')} order by place`,
     );
-    const due = kinds.all.map((kind) => `select m.id, u.notification_email as address ${stillDueMailsSql(kind)}`);
+    const due = kinds.all.map((kind) => `select m.id, u.notification_email as address ${sendableMailsSql(kind)}`);
     this.due = prepareStatement('mails_due', due.join(' union all '));
     this.combined = new CombinedMails(kinds, (through, messages) => this.loadJobs(through, messages));
   }

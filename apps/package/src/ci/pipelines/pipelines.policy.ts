@@ -20,7 +20,7 @@ export function canRunPipelines(viewer: Pick<Viewer, 'isAdmin'>, project: Runnab
 }
 type RunnableProject = Pick<ProjectScope, 'archived' | 'repositoryAccessLevel' | 'level'>;
 
-/** Variables may hold secrets. */
+/** Developers who can read the pipeline: variables may hold secrets. */
 export function canReadPipelineVariables(viewer: Viewer, project: ProjectScope): boolean {
   return canReadPipelines(viewer, project) && hasProjectRoleOrIsAdmin('developer', viewer, project);
 }

@@ -10,7 +10,7 @@ import type { ClaimedMail } from '../mailer/mail-table';
 import type { MailOutcome } from '../mailer/mail-source';
 import type { MailerSettings } from '../mailer/mailer.config';
 import { GATHERED_LIMIT, mailMessageCountSql, threadKey } from '../mailer/allowances';
-import { selectDueCombinedMailsSql } from '../due-sql';
+import { selectSendableMessagesOfCombinedMailsSql } from '../due-sql';
 
 /** A message to send: a row of the queue, or one of several notes that the row covers. */
 export type QueuedMessage = RowOf<Mail, 'id' | 'noteId'>;
@@ -101,7 +101,10 @@ export class CombinedMails {
       messages: readonly QueuedMessage[],
     ) => Promise<readonly MailJob[]>,
   ) {
-    this.due = prepareStatement('mails_gathered_due', kinds.all.map(selectDueCombinedMailsSql).join(' union all '));
+    this.due = prepareStatement(
+      'mails_gathered_due',
+      kinds.all.map(selectSendableMessagesOfCombinedMailsSql).join(' union all '),
+    );
   }
 
   /**

@@ -28,7 +28,7 @@ const NO_POSITION = {
   ...{ old_line: null, new_line: null, line_range: null },
 };
 
-/** A draft. Source: reference repositories 8.15. */
+/** JSON of a draft note of a merge request. Source: reference repositories 8.15. */
 export const draftNotePresenter = presenter<DraftRow>('DraftNote').fields({
   id: [int, (row) => row.id],
   author_id: [int, (row) => row.author_id],

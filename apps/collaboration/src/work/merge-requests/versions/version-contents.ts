@@ -106,7 +106,10 @@ export class MergeRequestVersionContentsQueries {
     return this.repositories.useRepository(project, (repository) => readDiffPage(repository, sides, form));
   }
 
-  /** Reads the whole diff of the latest version, within limits unless `isRaw`. Errors: NotFound, Forbidden. */
+  /**
+   * Reads the whole diff of the latest version, up to `DIFF_LIMITS`, or up to the larger `RAW_LIMITS` if `isRaw`.
+   * Errors: NotFound, Forbidden.
+   */
   async readChanges(
     viewer: Viewer,
     project: ProjectScope,

@@ -21,6 +21,7 @@ function ignoreError(): void {
   // Nothing is left to do.
 }
 
+/** Inserts the carriage return that NuGet 2 on Mono omits before the closing boundary. */
 class MultipartEndingRepair extends Transform {
   private held = Buffer.alloc(0);
 
