@@ -133,7 +133,7 @@ export function problemsOfOpenSchemas(document) {
 }
 
 /**
- * Names without a description that `plain` does not list, and needless entries of `plain`.
+ * Names without a description that `allowedNames` does not list, and needless entries of `allowedNames`.
  * @param {unknown} document
  * @param {string[]} allowedNames
  */

@@ -166,7 +166,7 @@ export function tableOwners(service) {
 }
 
 /**
- * Messages about violations in a service; `kept` are tables of the libraries.
+ * Messages about violations in a service; `libraryTables` are tables of the libraries.
  * @param {string} service
  * @param {Set<string>} libraryTables
  */

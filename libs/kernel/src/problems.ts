@@ -27,7 +27,7 @@ const SCHEMES = new Set(['http:', 'https:']);
 
 /**
  * Problems of the address of a web page, in the words of the API. Hosts are not checked. `longest` counts characters.
- * `read` is the text to parse, with its placeholders filled in.
+ * `textToParse` is the text to parse, with its placeholders filled in.
  */
 export function webAddressProblems(text: string, longest: number, textToParse = text): string[] {
   const tooLong = lengthProblems(text, longest);

@@ -80,7 +80,7 @@ export async function withAdministratorClient<T>(use: (client: Client) => Promis
  * Stores an initial answer of admin without features and settings: a service without one waits for it at its first
  * start.
  */
-async function storeEmptyInstanceAnswer(databaseUrl: string): Promise<void> {
+async function storeInitialInstanceSettings(databaseUrl: string): Promise<void> {
   const client = new Client({ connectionString: databaseUrl });
   await client.connect();
   try {
@@ -113,7 +113,7 @@ async function buildTemplateDatabase(
     await client.query(`DROP DATABASE IF EXISTS ${template} WITH (FORCE)`);
     await client.query(`CREATE DATABASE ${template} TEMPLATE template0`);
     await runMigrations(databaseUrlOf(template), migrations);
-    await storeEmptyInstanceAnswer(databaseUrlOf(template));
+    await storeInitialInstanceSettings(databaseUrlOf(template));
     await client.query(`ALTER DATABASE ${template} WITH ALLOW_CONNECTIONS false`);
     // A database can be copied only without connections, and the server may be slow to notice the end of those of the
     // migrations.

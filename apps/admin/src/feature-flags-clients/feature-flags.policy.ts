@@ -15,7 +15,7 @@ export const featureFlagsPolicy = {
   },
 };
 
-/** Boolean SQL: the project has feature flags. `project` is the alias of directory_projects. */
+/** Boolean SQL: the project has feature flags. `alias` is the alias of directory_projects. */
 export function hasFeatureFlagsSql(alias: string): string {
   return `(${alias}.feature_flags_access_level is distinct from 'disabled'
     and ${alias}.repository_access_level is distinct from 'disabled')`;

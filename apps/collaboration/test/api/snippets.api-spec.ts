@@ -57,7 +57,7 @@ test('a project snippet is shown completely', async () => {
   const { id, created_at: madeAt, author } = body as { id: number; created_at: string; author: object };
   const home = (
     await service.database.query<{ path: string }>(
-      `select n.full_path || '/' || p.path from directory_projects p join directory_namespaces n
+      `select n.full_path || '/' || p.path as path from directory_projects p join directory_namespaces n
      on n.id = p.namespace_id where p.id = $1`,
       [project.id],
     )

@@ -24,7 +24,7 @@ export interface AsyncApiDocument {
   readonly components: { readonly messages: Readonly<Record<string, AsyncApiMessage>> };
 }
 
-/** Renders a page of all events. `style` is the path of the stylesheet. */
+/** Renders a page of all events. `stylePath` is the path of the stylesheet. */
 export function eventDocs({ info, components }: AsyncApiDocument, stylePath: string): Html {
   const events = Object.entries(components.messages);
   const services = [...new Set(events.map(([subject]) => subject.split('.', 1)[0]!))];

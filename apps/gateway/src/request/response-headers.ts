@@ -66,7 +66,7 @@ function toHeaderText(part: Buffer | string): string {
 }
 
 /**
- * Keeps the tighter one of two rate limits in an answer, which the caller would reach first. `ours` has alternating
+ * Keeps the tighter one of two rate limits in an answer, which the caller would reach first. `gatewayRateHeaders` has alternating
  * names and values. Source: reference identity-and-import 1.4.
  */
 export function keepTighterRateLimitHeaders(

@@ -15,10 +15,10 @@ const VIEWER = '$1::bigint';
 const OWNED = 'held.level >= 50';
 
 /**
- * Selects namespaces for a viewer. Counts for owners and administrators are not computed for other viewers. `$1` is the
+ * Selects all namespaces, with the columns that the viewer may see; the caller restricts the rows. Counts for owners and administrators are not computed for other viewers. `$1` is the
  * viewer.
  */
-function namespacesQuery(viewer: SignedInViewer): ListQuery<ViewerNamespaceRow> {
+function unfilteredNamespacesQuery(viewer: SignedInViewer): ListQuery<ViewerNamespaceRow> {
   const level = groupAccessLevelSql({ user: VIEWER, namespace: 'n', tables: OWN_TABLES });
   const isAdministered = `(${viewer.isAdmin} or ${OWNED})`;
   const counted = (sql: string) => `case when ${isAdministered} then ${sql} end`;
@@ -49,7 +49,7 @@ export class NamespacesQueries {
 
   /** Lists namespaces by id: all for administrators, else the viewer's own one and groups. */
   list(viewer: SignedInViewer, params: NamespaceFilters, request: PageRequest): Promise<Page<NamespaceRow>> {
-    const list = namespacesQuery(viewer);
+    const list = unfilteredNamespacesQuery(viewer);
     const level = params.owned_only ? '50' : '10';
     if (!viewer.isAdmin) list.where(`n.id = any(array(${allReachedNamespacesSql({ user: VIEWER, level })}))`);
     return list.narrow(FILTERS, params).readPage(this.db, request);
@@ -60,7 +60,7 @@ export class NamespacesQueries {
    * for its user.
    */
   async findNamespace(viewer: SignedInViewer, ref: number | string): Promise<NamespaceRow | null> {
-    const row = await namespacesQuery(viewer)
+    const row = await unfilteredNamespacesQuery(viewer)
       .where((bind) => (typeof ref === 'number' ? `n.id = ${bind(ref)}` : `lower(n.full_path) = lower(${bind(ref)})`))
       .readOne(this.db);
     if (!row) return null;

@@ -6,7 +6,7 @@ import type { Filter } from '@rookery/persistence';
 /**
  * Filter of all lists of users by a search text: part of the name or username, or an address. A result must not confirm
  * an address that its user does not show. So anonymous callers cannot search by address; other users find users by the
- * whole confirmed public address; administrators by any address, whole or in part. `person` is an alias of users. An
+ * whole confirmed public address; administrators by any address, whole or in part. `userAlias` is an alias of users. An
  * empty text matches no user. Source: reference identity-and-import 10.1.
  */
 export function createUserSearchFilter(

@@ -11,7 +11,7 @@ import { housekeepingCron } from '../identity.config';
 const MOST_SESSIONS = 100;
 /** Maximum length of a stored User-Agent; the rest is cut off. Units: UTF-16 code units. */
 const MAX_USER_AGENT = 300;
-/** Rows per statement. */
+/** Maximum number of ended sessions that one statement deletes. */
 const BATCH = 500;
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 

@@ -364,7 +364,7 @@ describe('rules', () => {
       [source.id, bob.id],
     );
     expect(row!.count).toBe(0);
-    const events = await identity.db.query<{ text: string }>(`select o::text from outbox o`);
+    const events = await identity.db.query<{ text: string }>(`select o::text as text from outbox o`);
     expect(events.some(({ text }) => text.includes('expired'))).toBe(true);
   });
 });

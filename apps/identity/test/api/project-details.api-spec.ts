@@ -221,7 +221,7 @@ describe('GET /projects/:id', () => {
       });
     });
 
-    it('counts the level by an invited group access', async () => {
+    it('counts the level by an invited group as group access', async () => {
       const [eve, mia] = [await person(), await person()];
       const of = async (who: Person) => (await fetchProject(id, who.client)).permissions;
       expect(await of(eve)).toEqual({ project_access: null, group_access: null });

@@ -23,7 +23,7 @@ export function parseTime(value: unknown): string | null {
   return /^(?!0000)\d{4}-/.test(at.toISOString()) ? at.toISOString() : null;
 }
 
-/** Returns at most the first `most` characters of a text. */
+/** Returns at most the first `maxLength` characters of a text. */
 export function parseText(value: unknown, maxLength = Infinity): string | null {
   return typeof value === 'string' && value !== '' ? storableText(value.slice(0, maxLength)) : null;
 }

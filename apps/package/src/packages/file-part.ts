@@ -15,7 +15,7 @@ type BodyWithMediaType = Readable & { readonly mediaType: string };
 
 /**
  * Returns the part `file` of a multipart body. Further parts are skipped, and the size of the part is not known before
- * its end. `named` receives the file name when the part begins.
+ * its end. `onFilename` receives the file name when the part begins.
  * Errors, of the stream: InvalidParameters without the part, for a body that is no multipart and for skipped files
  * above 64 MiB; those of the body.
  */

@@ -69,7 +69,7 @@ describe('POST …/dependency_list_exports', () => {
     const byQuery = await as().post(exportsPath()).query({ export_type: 'csv' }).expect(201);
     expect(byQuery.body).toMatchObject({ export_type: 'csv', send_email: false });
     const [{ path }] = (await scene.service.database.query<{ path: string }>(
-      `select n.full_path || '/' || p.path from directory_projects p
+      `select n.full_path || '/' || p.path as path from directory_projects p
        join directory_namespaces n on n.id = p.namespace_id where p.id = $1`,
       [project.id],
     )) as [{ path: string }];

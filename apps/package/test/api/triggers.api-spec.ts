@@ -133,7 +133,7 @@ describe('POST …/triggers', () => {
   it('stores neither the token nor a key to it', async () => {
     const { id, token } = await createTrigger();
     const [row] = await service.database.query<{ text: string }>(
-      'select t::text from pipeline_triggers t where id = $1',
+      'select t::text as text from pipeline_triggers t where id = $1',
       [id],
     );
     expect(row!.text).not.toContain(token.slice('glptt-'.length));

@@ -183,13 +183,13 @@ export function orNoContent<R>(answer: Answer<R>): Answer<R | AlternativeAnswer>
 /** Headers of an answer without a body, with names in lower case. */
 export type AnswerHeaders = Readonly<Record<string, string>>;
 
-/** 204 without a body, with the headers that the handler returns. `about` describes each header. */
-export function headersOnly(about: AnswerHeaders): Answer<AnswerHeaders> {
-  return { kind: 'headers', status: 204, headers: about };
+/** 204 without a body, with the headers that the handler returns. `headerDescriptions` describes each header. */
+export function noContentWithHeaders(headerDescriptions: AnswerHeaders): Answer<AnswerHeaders> {
+  return { kind: 'headers', status: 204, headers: headerDescriptions };
 }
 
 /** Adds a second success without a body, 204, to a file: the handler returns an `AlternativeAnswer` with headers for it. */
-export function orHeadersOnly(
+export function orNoContentWithHeaders(
   answer: Answer<FileAnswer>,
   about: AnswerHeaders,
 ): Answer<FileAnswer | AlternativeAnswer> {

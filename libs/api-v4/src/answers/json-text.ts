@@ -5,7 +5,7 @@ export class JsonText {
 
 /**
  * Selects the second success of an endpoint. For `withAlternative`, `value` has the form of its schema. For `orNoContent`
- * and `orHeadersOnly` it is null. `headers` are for `orHeadersOnly`, by lower-case name.
+ * and `orNoContentWithHeaders` it is null. `headers` are for `orNoContentWithHeaders`, by lower-case name.
  */
 export class AlternativeAnswer {
   constructor(

@@ -180,7 +180,7 @@ function createPageLinker(source: LinkSource, perPage: number): (page: number) =
 }
 
 /**
- * Returns the sent parameters and defaults, without credentials and the names in `position`. Path parameters have
+ * Returns the sent parameters and defaults, without credentials and the names in `pagingNames`. Path parameters have
  * precedence.
  */
 function collectPageLinkPairs(

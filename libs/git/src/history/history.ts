@@ -104,7 +104,7 @@ export async function lastCommitOf(repository: Repository, commit: ObjectId, pat
   return id ?? null;
 }
 
-/** Counts commits, but not beyond `max`. Bounds: the time limit of a command, unless `how` sets others. */
+/** Counts commits, but not beyond `max`. Bounds: the time limit of a command, unless `commandOptions` sets others. */
 export async function countCommits(
   repository: Repository,
   query: Omit<CommitQuery, 'skip'>,

@@ -9,7 +9,7 @@ import { GEO_SIGNATURE_HEADER, GEO_STATUS_PATH, signGeoRequest } from './geo-sig
 import { parseGeoStatusAnswer, unhealthyResult } from './site-status';
 import type { ProbeResult } from './site-status';
 
-/** Well within the deadline of a request that waits for it. */
+/** Limits of a status request to another site. Its times are well within the deadline of the API request that waits for it. */
 const LIMITS = { bodyBytes: 64 * 1024, firstByteMs: 5000, totalMs: 5000, redirects: 0 };
 
 /** Requests the status of another site. */

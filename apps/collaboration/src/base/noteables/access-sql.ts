@@ -18,7 +18,7 @@ const { guest, planner, reporter, owner } = ACCESS_LEVELS;
  * `traversal_ids`, `emails_enabled`, `reads_<feature>`, `is_member`, `reads_confidential`, `reads_internal`.
  * Source: reference identity-and-import 1.5; reference work-tracking 2.4, 9.1; ADR 0080.
  */
-export function projectAccessSql(project: string, person: PersonSql): string {
+export function projectAccessRowSql(project: string, person: PersonSql): string {
   const level = projectAccessLevelSql({ user: person.user, project: 'p.id', namespace: 'home' });
   const reads = (feature: string, also = ''): string => `(p.${feature}_access_level = 'enabled'
         or (p.${feature}_access_level = 'private' and held.level >= ${guest}))${also} as reads_${feature}`;
@@ -48,7 +48,7 @@ export function projectAccessSql(project: string, person: PersonSql): string {
  * With `plan` 'any', groups of each plan have a row, and `reads_epics` depends on the plan.
  * Source: reference work-tracking 1.4, 5.1.
  */
-export function groupAccessSql(group: string, person: PersonSql, plan: 'with epics' | 'any' = 'with epics'): string {
+export function groupAccessRowSql(group: string, person: PersonSql, plan: 'with epics' | 'any' = 'with epics'): string {
   const level = groupAccessLevelSql({ user: person.user, namespace: 'g' });
   return `(select g.id as group_id, g.name, g.path, g.full_path, g.parent_id, g.avatar_url, g.traversal_ids, g.emails_enabled,
       ${plan === 'any' ? `g.plan <> 'free'` : 'true'} as reads_epics, held.level >= ${guest} as is_member, held.level >= ${planner} as reads_confidential,
@@ -63,7 +63,7 @@ export function groupAccessSql(group: string, person: PersonSql, plan: 'with epi
 /**
  * Boolean SQL: does an access show the code of the project? Guests and planners do not read the code of a private
  * project. Only members read the code of a private repository. `reads_internal` is true for reporters and higher roles.
- * `project` is an SQL expression for an id. `access` is the alias of a `projectAccessSql` subquery.
+ * `project` is an SQL expression for an id. `access` is the alias of a `projectAccessRowSql` subquery.
  * Source: reference repositories 1.2.
  */
 export function readsCodeSql(project: string, access: string): string {

@@ -9,7 +9,7 @@ const BETWEEN_CHUNKS_MS = 50;
 /**
  * SQL condition for the next chunk of expired rows, oldest first. Ids grow with time, so the deletion ends at the first
  * chunk without an expired row. Rows that another process has locked are skipped.
- * The condition is on `id`. `$1` is the retention in days. `done` is a further condition on the row `p`.
+ * The condition is on `id`. `$1` is the retention in days. `condition` is a further condition on the row `p`.
  */
 export function oldestExpiredRowsSql(table: string, condition: string): string {
   return `id in (

@@ -1,7 +1,7 @@
 import { EventFamily } from '@rookery/contracts';
 import type { NoteableDeleted, NoteableEvent, NoteableEvents, NoteableType } from '@rookery/contracts';
 import type { AttachedTable } from '@rookery/persistence';
-import { groupAccessSql, projectAccessSql, readsCodeSql } from './access-sql';
+import { groupAccessRowSql, projectAccessRowSql, readsCodeSql } from './access-sql';
 import type { PersonSql } from './access-sql';
 import type { JsonShape } from './json.shape';
 import { webPathSql } from './references.shape';
@@ -191,9 +191,11 @@ export function noteablePagePathSql(
   return kind.parent === 'group' ? `'groups/' || ${path}` : path;
 }
 
-/** Lateral subquery for a person's access to the parent of the row `i`: `projectAccessSql` or `groupAccessSql`. */
+/** Lateral subquery for a person's access to the parent of the row `i`: `projectAccessRowSql` or `groupAccessRowSql`. */
 export function parentAccessSql(kind: Pick<NoteableKind, 'parent'>, person: PersonSql): string {
-  return kind.parent === 'project' ? projectAccessSql('i.project_id', person) : groupAccessSql('i.group_id', person);
+  return kind.parent === 'project'
+    ? projectAccessRowSql('i.project_id', person)
+    : groupAccessRowSql('i.group_id', person);
 }
 
 /** Caches one value, usually a statement, for each kind; it is made on first use. */

@@ -28,7 +28,7 @@ export class ResourceEventsQueries {
 
   /** Oldest first. Errors: NotFound of the noteable. */
   async list(viewer: Viewer, on: NoteableReference, events: ResourceEvents, page: PageRequest): Promise<JsonPage> {
-    const statement = this.pageStatement(on, events, page, createResourceEventStatementValues(viewer, on));
+    const statement = this.pageStatement(on, events, page, valuesOfResourceEventsStatement(viewer, on));
     const [row] = await this.database.run<JsonPageRow>(statement);
     if (!row) throw new NotFound(on.kind.resource);
     return jsonPageOf(page, row);
@@ -42,7 +42,7 @@ export class ResourceEventsQueries {
     id: number,
   ): Promise<string> {
     const { kind, by } = on;
-    const values = [...createResourceEventStatementValues(viewer, on), id];
+    const values = [...valuesOfResourceEventsStatement(viewer, on), id];
     const statement = this.kept.findOrCompose(`${kind.table}_by_${by}_${table}_one`, values, () => ({
       text: `select case when e.id is not null then ${shape.toSql(this.eventSqlArguments(kind)).sql} end as json
         from ${kind.table} i
@@ -99,7 +99,7 @@ function isRequestedNoteableVisibleSql({ kind, by }: Pick<NoteableReference, 'ki
   return `${parentIdColumnSql(kind)} = $1::bigint and i.${by} = $2::bigint and ${kind.visibleSql(READER)}`;
 }
 
-function createResourceEventStatementValues(viewer: Viewer, on: NoteableReference): unknown[] {
+function valuesOfResourceEventsStatement(viewer: Viewer, on: NoteableReference): unknown[] {
   const { viewerId, isMember, readsConfidential } = requireNoteableReader(viewer, on);
   return [on.parent.id, on.named, viewerId, isMember, readsConfidential, ancestorIdsOf(on.parent)];
 }

@@ -1,7 +1,7 @@
 import type { JsonPageRow, PageRequest } from '@rookery/kernel';
 import { filter, isUsualPage, CachedStatements, ListQuery } from '@rookery/persistence';
 import type { SqlDraft, Filters, JsonRows, Statement } from '@rookery/persistence';
-import { projectAccessSql, readsCodeSql } from '../../base/noteables/access-sql';
+import { projectAccessRowSql, readsCodeSql } from '../../base/noteables/access-sql';
 import { jsonArraySql } from '../../base/noteables/json.shape';
 import type { ShapeSql } from '../../base/noteables/json.shape';
 import { canReadNoteableRowSql } from '../../base/noteables/noteable-kinds';
@@ -185,7 +185,7 @@ export class ActivityFeeds {
     orderBy: string,
     limit: number,
   ): string {
-    const access = feed === 'project' ? ONE_PROJECT : projectAccessSql('e.project_id', person);
+    const access = feed === 'project' ? ONE_PROJECT : projectAccessRowSql('e.project_id', person);
     return `found as materialized (select e.*, ${SHOWN} from activity_events e join lateral ${access} a on true ${this.targetJoins}
       where e.${feed}_id = (select :${feed}::bigint) and ${condition} and ${VISIBLE} ${orderBy} limit ${limit})`;
   }
@@ -197,7 +197,7 @@ export class ActivityFeeds {
    * beginning of each feed and not the whole history.
    */
   private membershipEntriesSql(feed: Feed, condition: string, orderBy: string, limit: number): string {
-    const projects = `from mine join lateral ${projectAccessSql('mine.project_id', person)} a on a.is_member`;
+    const projects = `from mine join lateral ${projectAccessRowSql('mine.project_id', person)} a on a.is_member`;
     const from = (shown: string, joins: string): string =>
       `(select ${shown} from activity_events e ${joins} where e.project_id = mine.project_id and ${condition}`;
     if (feed === 'each_of_memberships') {

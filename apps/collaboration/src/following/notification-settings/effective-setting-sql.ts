@@ -31,7 +31,7 @@ export function effectiveNotificationSettingSql({ parent }: Pick<NoteableKind, '
 const PROJECT_DEPTH = 1_000_000;
 
 /**
- * Boolean SQL: does the setting `s` turn on e-mails about a whole place? Users with the level `custom` count if one of
+ * Boolean SQL: does the setting `setting` turn on e-mails about a whole place? Users with the level `custom` count if one of
  * the given switches is on. `switches` is a text[] expression for switches that are off by default.
  */
 export function isWatchSettingSql(setting: string, switches: string): string {

@@ -2,7 +2,7 @@ import type { JsonPageRow, PageRequest } from '@rookery/kernel';
 import { COUNT_LIMIT } from '@rookery/kernel';
 import { filter, isUsualPage, CachedStatements, ListQuery, statement } from '@rookery/persistence';
 import type { AllFilters, DeclaredStatement, SqlDraft, Statement } from '@rookery/persistence';
-import { groupAccessSql, projectAccessSql } from '../../base/noteables/access-sql';
+import { groupAccessRowSql, projectAccessRowSql } from '../../base/noteables/access-sql';
 import { jsonArraySql } from '../../base/noteables/json.shape';
 import type { ShapeSql } from '../../base/noteables/json.shape';
 import { canReadAllNoteablesSql, noteableOfAnyKindSql } from '../../base/noteables/noteable-kinds';
@@ -44,13 +44,13 @@ const person = { user: VIEWER, isAdmin: ':is_admin::boolean', isExternal: ':is_e
 const PROJECT_ACCESS = `select p.project_id, null::bigint as group_id, p.name, p.path, p.full_path, p.name_with_namespace,
         p.description, p.created_at, null::bigint as parent_id, null as avatar_url, p.traversal_ids, p.is_member,
         p.reads_confidential, p.reads_internal, p.reads_issues, p.reads_merge_requests, p.reads_snippets, false as reads_epics
-      from ${projectAccessSql('t.project_id', person)} p`;
+      from ${projectAccessRowSql('t.project_id', person)} p`;
 /** Access to the project or the group of a to-do, which has one of them. */
 const ACCESS = `${PROJECT_ACCESS}
       union all select null, its.group_id, its.name, its.path, its.full_path, null, null, null, its.parent_id,
         its.avatar_url, its.traversal_ids, its.is_member, its.reads_confidential, its.reads_internal, false, false, false,
         its.reads_epics
-      from ${groupAccessSql('t.group_id', person, 'any')} its where t.group_id is not null`;
+      from ${groupAccessRowSql('t.group_id', person, 'any')} its where t.group_id is not null`;
 
 const TARGET = { type: 't.target_type', id: 't.target_id' };
 /** A to-do is visible while its project, target and note are. Source: reference work-tracking 6.1; ADR 0080. */
@@ -217,7 +217,7 @@ export function countVisibleTodosSql(kinds: readonly NoteableKind[], wanted: str
     scope === 'ofProjects'
       ? '0'
       : `(select count(*) from (select 1 from todos t
-            join lateral ${groupAccessSql('t.group_id', person, 'any')} a on true ${targetJoinsSql(ofGroups)}
+            join lateral ${groupAccessRowSql('t.group_id', person, 'any')} a on true ${targetJoinsSql(ofGroups)}
             where ${wanted} and t.project_id is null and ${VISIBLE} limit ${COUNT_LIMIT + 1}) seen)`;
   return `(select coalesce(sum(case when mine.project_id is null then ${inGroups} when a.project_id is null then 0
           when ${canReadAllNoteablesSql(kinds.filter(createParentTypePredicate('project')), 'a')} then mine.count else (
@@ -225,7 +225,7 @@ export function countVisibleTodosSql(kinds: readonly NoteableKind[], wanted: str
             where ${wanted} and t.project_id = mine.project_id and ${VISIBLE} limit ${COUNT_LIMIT + 1}) seen) end), 0)::integer
         from (select t.project_id, count(*) as count from (select t.project_id from todos t where ${wanted}
           limit ${COUNT_LIMIT + 1}) t group by t.project_id) mine
-        left join lateral ${projectAccessSql('mine.project_id', person)} a on true)`;
+        left join lateral ${projectAccessRowSql('mine.project_id', person)} a on true)`;
 }
 
 function createParentTypePredicate(parent: NoteableKind['parent']): (one: Pick<NoteableKind, 'parent'>) => boolean {

@@ -4,7 +4,7 @@ import type { SignedInViewer } from '@rookery/kernel';
 import { COUNT_LIMIT } from '@rookery/kernel';
 import { Database, statement } from '@rookery/persistence';
 import type { DeclaredStatement } from '@rookery/persistence';
-import { projectAccessSql } from '../../base/noteables/access-sql';
+import { projectAccessRowSql } from '../../base/noteables/access-sql';
 import { NoteableKinds } from '../../base/noteables/noteable-kinds';
 import type { AssigneesOfKind, NoteableKind } from '../../base/noteables/noteable-kinds';
 import { countVisibleTodosSql } from '../todos/todos.statements';
@@ -32,7 +32,7 @@ function openNoteableCountSql(people: AssigneesOfKind, feature: NoteableKind['fe
        from (select assigned.project_id, count(*) as count from (
            select open.project_id from ${people.openSql(person.user)} open
            limit ${COUNT_LIMIT + 1}) assigned group by assigned.project_id) mine
-       join lateral ${projectAccessSql('mine.project_id', person)} a on a.reads_${feature}) as ${name}`;
+       join lateral ${projectAccessRowSql('mine.project_id', person)} a on a.reads_${feature}) as ${name}`;
 }
 
 /** Counts the open work of a user. Source: reference work-tracking 9.9. */

@@ -3,7 +3,7 @@ import { COUNT_LIMIT } from '@rookery/kernel';
 import type { Viewer } from '@rookery/kernel';
 import { Database, prepareStatement } from '@rookery/persistence';
 import type { Statement } from '@rookery/persistence';
-import { projectAccessSql } from '../../base/noteables/access-sql';
+import { projectAccessRowSql } from '../../base/noteables/access-sql';
 import { NoteableKinds, cachePerNoteableKind, canReadNoteableRowSql } from '../../base/noteables/noteable-kinds';
 import type { NoteableKind } from '../../base/noteables/noteable-kinds';
 import type { Label } from './label.entity';
@@ -38,7 +38,7 @@ const viewerSql = { user: '$2::bigint', isAdmin: '$3::boolean', isExternal: '$4:
 
 /** Selects the viewer's access to a project: checked once per project, and not for every noteable with a label. */
 const viewerAccessToProjectSql = (kind: NoteableKind, project: string): string =>
-  `select a.* from ${projectAccessSql(project, viewerSql)} a where a.reads_${kind.feature}`;
+  `select a.* from ${projectAccessRowSql(project, viewerSql)} a where a.reads_${kind.feature}`;
 /** Counts the noteables with the label `wanted`. `links` is a FROM item with its links `ll` and the access `a`. */
 const noteableCountsOfLabelSql = (kind: NoteableKind, links: string): string => `(
      select count(*) filter (where seen.state = 'opened')::integer as opened,

@@ -6,7 +6,7 @@ import { Database, isUsualPage, CachedStatements, ListQuery } from '@rookery/per
 import type { SqlDraft, Statement } from '@rookery/persistence';
 import { platformSettings } from '@rookery/platform';
 import type { SettingsOf } from '@rookery/platform';
-import { projectAccessSql } from '../../base/noteables/access-sql';
+import { projectAccessRowSql } from '../../base/noteables/access-sql';
 import { jsonArraySql } from '../../base/noteables/json.shape';
 import type { ShapeSql } from '../../base/noteables/json.shape';
 import { cachePerNoteableKind, canReadNoteableRowSql } from '../../base/noteables/noteable-kinds';
@@ -32,7 +32,7 @@ const readableProjectsOfMilestoneSql = (
   within: PlanningSource['kind'],
 ): string => `select access.*
   from (select distinct s.project_id from ${table} s where s.milestone_id = :milestone::bigint) used
-  cross join lateral ${projectAccessSql('used.project_id', PERSON)} access
+  cross join lateral ${projectAccessRowSql('used.project_id', PERSON)} access
   where ${within === 'project' ? 'access.project_id = :place::bigint' : ':place::bigint = any(access.traversal_ids)'} offset 0`;
 
 /** Lists noteables of a milestone in all projects that the viewer sees. Source: reference work-tracking 9.5. */

@@ -6,7 +6,7 @@ import { Database, filter, isUsualPage, CachedStatements, ListQuery } from '@roo
 import type { AllFilters, SqlDraft, Statement } from '@rookery/persistence';
 import { platformSettings } from '@rookery/platform';
 import type { SettingsOf } from '@rookery/platform';
-import { projectAccessSql } from '../../base/noteables/access-sql';
+import { projectAccessRowSql } from '../../base/noteables/access-sql';
 import { jsonArraySql } from '../../base/noteables/json.shape';
 import type { ShapeSql } from '../../base/noteables/json.shape';
 import type { PlanningSource } from '../../base/noteables/planning.policy';
@@ -59,7 +59,7 @@ const PROJECTS_BELOW = `select m.* from (
     select p.id from directory_namespaces n join directory_projects p on p.namespace_id = n.id
     where ${withinGroupSql({ namespace: 'n', traversalIds: '$2' })}
       and exists (select 1 from milestones of_it where of_it.project_id = p.id) offset 0) below
-  join lateral ${projectAccessSql('below.id', VIEWER)} a on a.reads_issues or a.reads_merge_requests
+  join lateral ${projectAccessRowSql('below.id', VIEWER)} a on a.reads_issues or a.reads_merge_requests
   ${joinMilestonesSql('m.project_id = below.id')}`;
 
 /** Queries for milestones of projects and groups, with one statement per request. Source: reference work-tracking 9.5. */

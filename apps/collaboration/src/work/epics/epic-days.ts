@@ -15,7 +15,7 @@ const MOST_ISSUES = 5_000;
  * ancestor. `offset 0` makes PostgreSQL look up each link, issue and milestone by its key. While tables are young and
  * have no statistics, a join would read all issues once per epic. Access to groups of confidential children is checked
  * once per group, not once per child.
- * `readsConfidential` and `readsElsewhere` are boolean SQL. Dates of confidential children count only for readers who
+ * `readsConfidential` and `readsConfidentialInChildGroup` are boolean SQL. Dates of confidential children count only for readers who
  * may see them: in the group of `i` by the first, in the group `c.group_id` by the second.
  * Source: reference work-tracking 5.5.
  */

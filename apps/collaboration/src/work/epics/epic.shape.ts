@@ -1,6 +1,6 @@
 import { labelDetailsBytesSql, labelsOf } from '../../planning/labels/labelling/labels.shape';
 import { EPIC_SHOWN_AS } from '../issues/epic/issue-epic.shape';
-import { groupAccessSql } from '../../base/noteables/access-sql';
+import { groupAccessRowSql } from '../../base/noteables/access-sql';
 import type { PersonSql } from '../../base/noteables/access-sql';
 import { json, beginJsonShape, literalSql } from '../../base/noteables/json.shape';
 import type { NoteableDetailSql as DetailSql, NoteableJsonSql as ShownSql } from '../../base/noteables/noteable-kinds';
@@ -30,7 +30,7 @@ const epicWebPathSql = (sql: ShownSql): string => webPathSql(EPIC_SHOWN_AS, sql.
 /** FROM item of one row: the parent of the row `i` if the reader may see it, and the inherited dates. */
 function parentAndDatesSql({ mayEdit = 'false', person }: EpicSqlWithOptionalReader): string {
   const access = (group: string): string =>
-    person ? groupAccessSql(group, person) : '(select false as reads_confidential limit 0)';
+    person ? groupAccessRowSql(group, person) : '(select false as reads_confidential limit 0)';
   const parentReadable = `select 1 from ${access('up.group_id')} there where not up.confidential or there.reads_confidential`;
   const childReadable = `exists (select 1 from ${access('c.group_id')} there where there.reads_confidential)`;
   return `${inheritedEpicDatesSql(mayEdit, childReadable)} left join lateral (select up.id, up.iid, up.group_id from epics up

@@ -7,7 +7,7 @@ import { Database, isUsualPage, CachedStatements, ListQuery } from '@rookery/per
 import type { SqlDraft, Statement } from '@rookery/persistence';
 import { platformSettings } from '@rookery/platform';
 import type { SettingsOf } from '@rookery/platform';
-import { groupAccessSql } from '../../base/noteables/access-sql';
+import { groupAccessRowSql } from '../../base/noteables/access-sql';
 import { jsonArraySql } from '../../base/noteables/json.shape';
 import type { ShapeSql } from '../../base/noteables/json.shape';
 import { toReaderSql } from '../../base/noteables/noteable-kinds';
@@ -78,12 +78,12 @@ export class EpicsQueries {
   /** Returns one epic as JSON text. Errors: NotFound if the viewer sees no such epic. */
   async findEpic(viewer: SignedInViewer, group: EpicGroup, iid: number): Promise<string> {
     await this.directory.requireFresh(viewer);
-    return this.queryJson('epics_one', this.ones.detailed, createEpicStatementValues(viewer, group, iid));
+    return this.queryJson('epics_one', this.ones.detailed, valuesOfEpicStatement(viewer, group, iid));
   }
 
   /** Returns an epic as JSON text after a permitted write. */
   async answer(viewer: SignedInViewer, group: EpicGroup, iid: number): Promise<string> {
-    return this.queryJson('epics_written', this.ones.written, createEpicStatementValues(viewer, group, iid));
+    return this.queryJson('epics_written', this.ones.written, valuesOfEpicStatement(viewer, group, iid));
   }
 
   async list(
@@ -141,7 +141,7 @@ export class EpicsQueries {
   }
 }
 
-function createEpicStatementValues(viewer: SignedInViewer, group: EpicGroup, iid: number): unknown[] {
+function valuesOfEpicStatement(viewer: SignedInViewer, group: EpicGroup, iid: number): unknown[] {
   const { userId, isAdmin, isExternal } = viewer;
   const { readsConfidential } = createNoteableReader(viewer, group);
   return [group.id, iid, group.fullPath, group.traversalIds, readsConfidential, userId, isAdmin, isExternal];
@@ -157,7 +157,7 @@ function groupsWithReadableEpicsSql({
   return `select a.*, case when a.group_id = ${GROUP} then '' else a.full_path end as seen_as
     from (select n.id from directory_namespaces n
       where ${wanted} and exists (select 1 from epics e where e.group_id = n.id) offset 0) used
-    cross join lateral ${groupAccessSql('used.id', PERSON)} a`;
+    cross join lateral ${groupAccessRowSql('used.id', PERSON)} a`;
 }
 
 /** Boolean SQL: a reader of the group may see the epic `i`. Arguments are SQL expressions. */

@@ -9,7 +9,7 @@ import type { SettingsOf } from '@rookery/platform';
 import { issueKind } from '../issues/issue.kind';
 import { issueTextBytesSql } from '../issues/issue.shape';
 import type { IssueProject } from '../issues/issues.queries';
-import { projectAccessSql } from '../../base/noteables/access-sql';
+import { projectAccessRowSql } from '../../base/noteables/access-sql';
 import { jsonArraySql } from '../../base/noteables/json.shape';
 import type { ShapeSql } from '../../base/noteables/json.shape';
 import { canReadNoteableRowSql, createNoteableJsonSql } from '../../base/noteables/noteable-kinds';
@@ -35,7 +35,7 @@ const LINKS = `(select s.id, s.source_id as own_id, s.target_id as other_id, s.l
     from issue_links s where s.source_id = named.id
   union all select t.id, t.target_id, t.source_id, case t.link_type when 'blocks' then 'is_blocked_by' else t.link_type end,
     t.created_at from issue_links t where t.target_id = named.id)`;
-const ACCESS = projectAccessSql('i.project_id', PERSON);
+const ACCESS = projectAccessRowSql('i.project_id', PERSON);
 const READABLE = canReadNoteableRowSql(issueKind, 'a', PERSON.user);
 /** The issues at the other ends that the viewer sees, of all projects. */
 const OTHERS = `(select i.*, a.full_path, a.traversal_ids, a.reads_internal, l.id as issue_link_id, l.link_type,
@@ -68,7 +68,7 @@ export class IssueLinksQueries {
 
   /** Returns a page of linked issues, oldest link first. Errors: NotFound of the issue. */
   async list(viewer: Viewer, named: IssueKey, page: PageRequest): Promise<JsonPage> {
-    const values = createIssueLinkStatementValues(viewer, named);
+    const values = valuesOfIssueLinksStatement(viewer, named);
     await this.directory.requireFresh(viewer);
     const [row] = await this.database.run<JsonPageRow>(this.pageStatement(page, values));
     if (!row) throw new NotFound(issueKind.resource);
@@ -84,7 +84,7 @@ export class IssueLinksQueries {
     named: IssueKey,
     linkId: number,
   ): Promise<{ readonly otherProjectId: number; readonly json: string }> {
-    const values = [...createIssueLinkStatementValues(viewer, named), linkId];
+    const values = [...valuesOfIssueLinksStatement(viewer, named), linkId];
     await this.directory.requireFresh(viewer);
     const statement = this.kept.findOrCompose('issue_links_one', values, () => ({ text: this.oneSql, values }));
     type Row = { id: number | null; other_project_id: number; json: string };
@@ -108,7 +108,7 @@ export class IssueLinksQueries {
  * Returns the parameters for the issue and the viewer. Errors: NotFound of the issue if the project shows no issues to
  * the viewer.
  */
-function createIssueLinkStatementValues(viewer: Viewer, { project, iid }: IssueKey): unknown[] {
+function valuesOfIssueLinksStatement(viewer: Viewer, { project, iid }: IssueKey): unknown[] {
   const { viewerId, isMember, readsConfidential, readsInternal } = requireNoteableReader(viewer, {
     kind: issueKind,
     parent: project,

@@ -6,7 +6,7 @@ import { Database, isUsualPage, CachedStatements, ListQuery } from '@rookery/per
 import type { SqlDraft, Statement } from '@rookery/persistence';
 import { platformSettings } from '@rookery/platform';
 import type { SettingsOf } from '@rookery/platform';
-import { projectAccessSql } from '../../base/noteables/access-sql';
+import { projectAccessRowSql } from '../../base/noteables/access-sql';
 import { jsonArraySql } from '../../base/noteables/json.shape';
 import type { ShapeSql } from '../../base/noteables/json.shape';
 import { toReaderSql } from '../../base/noteables/noteable-kinds';
@@ -32,7 +32,7 @@ const PERSONAL = [
 const READ = `read as materialized (select a.* from (
     select p.id as project_id from directory_projects p
     where exists (select 1 from snippets own where own.project_id = p.id)) used
-  cross join lateral ${projectAccessSql('used.project_id', PERSON)} a where a.reads_${snippetKind.feature})`;
+  cross join lateral ${projectAccessRowSql('used.project_id', PERSON)} a where a.reads_${snippetKind.feature})`;
 const OF_PROJECT = '(select own.*, a.full_path from snippets own where own.project_id = a.project_id) i';
 const VISIBLE = snippetKind.visibleSql(toReaderSql('a', PERSON.user));
 

@@ -38,7 +38,7 @@ export function membersCountWithDescendantsSql(groupIdSql: string): string {
 }
 
 /**
- * SQL: an integer expression for the number of projects in a namespace and those below it. `id` is an SQL expression of
+ * SQL: an integer expression for the number of projects in a namespace and those below it. `namespaceIdSql` is an SQL expression of
  * the namespace's id.
  */
 export function namespaceProjectsCountSql(namespaceIdSql: string): string {

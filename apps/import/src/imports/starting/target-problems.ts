@@ -5,7 +5,7 @@ const MISSING_NAMESPACE = 'Namespace or group to import repository into does not
 const LATE = 'The import took too long to start.';
 
 /**
- * Describes why no import starts. `forbidden` is the text for a namespace where the user may not create projects, which
+ * Describes why no import starts. `forbiddenText` is the text for a namespace where the user may not create projects, which
  * differs between hosts.
  */
 export function describeImportProblem(

@@ -6,7 +6,7 @@ const MAX_ATTRIBUTES = 50_000;
 const ENTITIES: Readonly<Record<string, string>> = { amp: '&', lt: '<', gt: '>', quot: '"', apos: "'" };
 
 /**
- * Returns the text of an uploaded XML document. A byte order mark decides between UTF-8 and UTF-16. `document` is the
+ * Returns the text of an uploaded XML document. A byte order mark decides between UTF-8 and UTF-16. `documentName` is the
  * name of the document in refusals.
  * Errors: Refused for other encodings, for declarations of a document type or entities, and beyond 50,000 elements or
  * as many signs `=`, of which each attribute has one.

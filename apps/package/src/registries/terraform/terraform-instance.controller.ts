@@ -1,5 +1,5 @@
 import { Controller } from '@nestjs/common';
-import { anyone, Endpoint, headersOnly, json, redirect, streamedFile } from '@rookery/api-v4';
+import { anyone, Endpoint, noContentWithHeaders, json, redirect, streamedFile } from '@rookery/api-v4';
 import type { AnswerHeaders, Call, FileAnswer } from '@rookery/api-v4';
 import type { Viewer } from '@rookery/kernel';
 import { Links } from '@rookery/platform';
@@ -9,7 +9,7 @@ import { TerraformFileTokens } from './terraform-file-tokens';
 import { challengeAnonymousIfNotFound, invalidCredential } from './terraform.permission';
 import { IdentifyTerraformModule, IdentifyTerraformVersion, ShowTerraformFile } from './terraform.dto';
 import { DETAILS, detailsDocument, DISCOVERY, latestRow, VERSIONS, versionsDocument } from './terraform.presenter';
-import { noVersion, TerraformQueries } from './terraform.queries';
+import { noTerraformVersionRefusal, TerraformQueries } from './terraform.queries';
 import type { TerraformAddress, TerraformVersionRow } from './terraform.queries';
 
 const MODULES = '/packages/terraform/modules/v1';
@@ -76,7 +76,7 @@ export class TerraformInstanceController {
   async showVersion({ params, viewer }: Call<IdentifyTerraformVersion>): Promise<object> {
     const rows = await this.listReadableVersions(params, viewer);
     const found = rows.find(({ version }) => version === params.version);
-    if (!found) throw noVersion(params);
+    if (!found) throw noTerraformVersionRefusal(params);
     return this.toDetails(params, found, rows);
   }
 
@@ -96,7 +96,7 @@ export class TerraformInstanceController {
     about:
       'Names the address of a version of a Terraform module. It can be read for five minutes without a credential.',
     params: IdentifyTerraformVersion,
-    answers: headersOnly(GET_HEADER),
+    answers: noContentWithHeaders(GET_HEADER),
   })
   async locate({ params, viewer }: Call<IdentifyTerraformVersion>): Promise<AnswerHeaders> {
     const { id: fileId } = await challengeAnonymousIfNotFound(

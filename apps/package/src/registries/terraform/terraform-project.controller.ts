@@ -3,7 +3,7 @@ import {
   AlternativeAnswer,
   createdMessage,
   Endpoint,
-  orHeadersOnly,
+  orNoContentWithHeaders,
   streamedFile,
   streamedBody,
 } from '@rookery/api-v4';
@@ -23,7 +23,7 @@ const registry = { ...basicRegistry, source: 'reference packages-and-admin 4.10'
 const reads = {
   ...registry,
   may: readsPackages,
-  answers: orHeadersOnly(streamedFile(), GET_HEADER),
+  answers: orNoContentWithHeaders(streamedFile(), GET_HEADER),
   fails: [404],
 } as const;
 

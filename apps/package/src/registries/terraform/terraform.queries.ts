@@ -83,7 +83,7 @@ export class TerraformQueries {
    */
   async listVersions(address: TerraformAddress, viewer: Viewer): Promise<readonly TerraformVersionRow[]> {
     const rows = await this.database.run(VERSIONS, await this.moduleParams(address, viewer));
-    if (rows.length === 0) throw noVersion(address);
+    if (rows.length === 0) throw noTerraformVersionRefusal(address);
     return [...new Map([...rows].reverse().map((row) => [row.version, row])).values()].sort((a, b) =>
       compareBuild(a.version, b.version),
     );
@@ -95,21 +95,21 @@ export class TerraformQueries {
       ...(await this.moduleParams(address, viewer)),
       version,
     });
-    if (!found) throw noVersion(address);
+    if (!found) throw noTerraformVersionRefusal(address);
     return found;
   }
 
   /** The latest version of a module in a project. Errors: NotFound. */
   async latestOfProject(project: number, module: TerraformModuleName): Promise<string> {
     const rows = await this.database.run(VERSIONS_OF_PROJECT, { project, name: moduleName(module) });
-    if (rows.length === 0) throw noVersion(module);
+    if (rows.length === 0) throw noTerraformVersionRefusal(module);
     return findLatestTerraformVersion(rows.map(({ version }) => version));
   }
 
   /** The file of a version in a project. Errors: NotFound. */
   async fileOfProject(project: number, module: TerraformModuleName, version: string): Promise<PackageFileRow> {
     const [found] = await this.database.run(FILE_OF_PROJECT, { project, name: moduleName(module), version });
-    if (!found) throw noVersion(module);
+    if (!found) throw noTerraformVersionRefusal(module);
     return found;
   }
 
@@ -138,7 +138,7 @@ export function findLatestTerraformVersion(versions: readonly string[]): string 
   return [...(releases.length > 0 ? releases : versions)].sort(compareBuild).at(-1)!;
 }
 
-/** Refusal for a version that does not exist. */
-export function noVersion({ name }: TerraformModuleName): NotFound {
+/** Refusal for a module without the requested version, or without any version. */
+export function noTerraformVersionRefusal({ name }: TerraformModuleName): NotFound {
   return new NotFound(`No version found for ${name} module`, { verbatim: true });
 }

@@ -4,7 +4,7 @@ import type { BlobContent } from './blob-contents';
 
 /**
  * Answers with a JSON object that has the content of a blob in base64, under `content`. Large contents are streamed, so
- * they are never held in memory. `before` and `after` are the fields around the content; `admit` runs before a large
+ * they are never held in memory. `before` and `after` are the fields around the content; `beforeLargeContent` runs before a large
  * content is opened and may refuse it.
  */
 export function renderBlobContentJson(

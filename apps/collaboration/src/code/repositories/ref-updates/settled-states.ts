@@ -11,7 +11,7 @@ export interface RecordedUpdate {
 /**
  * Decides which recorded updates of one ref happened, from its present value. The old id of each update that happened
  * is the new id of the one before, so the decision is exact even after later updates.
- * `updates` are ordered from the newest to the oldest. `now` is the value of the ref, zeros if it does not exist.
+ * `updates` are ordered from the newest to the oldest. `currentId` is the value of the ref, zeros if it does not exist.
  * Returns the ids of pushes whose update happened.
  */
 export function appliedPushIds(updates: readonly RecordedUpdate[], currentId: string): ReadonlySet<number> {

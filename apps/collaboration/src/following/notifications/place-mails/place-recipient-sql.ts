@@ -1,4 +1,4 @@
-import { groupAccessSql, projectAccessSql } from '../../../base/noteables/access-sql';
+import { groupAccessRowSql, projectAccessRowSql } from '../../../base/noteables/access-sql';
 import { effectiveNotificationSettingSql } from '../../notification-settings/effective-setting-sql';
 import { isNotificationSwitchOn } from '../../notification-settings/notification-switches';
 import { accessRequestReceiversSql } from '../../todos/access-request-receivers';
@@ -17,7 +17,7 @@ const PERSON = { user: 'u.id', isAdmin: 'u.admin', isExternal: 'u.external' };
  */
 export function wantedProjectOrGroupMailsSql(parent: ParentType, from: string): string {
   const access =
-    parent === 'project' ? projectAccessSql('i.project_id', PERSON) : groupAccessSql('i.group_id', PERSON, 'any');
+    parent === 'project' ? projectAccessRowSql('i.project_id', PERSON) : groupAccessRowSql('i.group_id', PERSON, 'any');
   const addressee = mailAddresseeSql({ userId: 'i.recipient_id', access });
   return `from ${from} ${addressee.joins}
    ${effectiveNotificationSettingSql({ parent })}

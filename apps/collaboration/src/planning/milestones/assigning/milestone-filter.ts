@@ -40,7 +40,7 @@ export function milestoneFilterById(text: string | undefined): MilestoneFilter |
   return Number.isSafeInteger(id) ? { id } : null;
 }
 
-/** Condition on a row `i`. `reaches` is boolean SQL over a milestone `m`: true if the project or group can use it. */
+/** Condition on a row `i`. `isUsableSql` is boolean SQL over a milestone `m`: true if the project or group can use it. */
 export function milestoneFilterSql(filter: MilestoneFilter, isUsableSql: string, bind: Bind): string {
   const hasMilestone = `i.milestone_id is not null and i.milestone_id in (select m.id from milestones m where ${isUsableSql})`;
   if (filter === 'None') return `(${hasMilestone}) is not true`;
@@ -50,7 +50,7 @@ export function milestoneFilterSql(filter: MilestoneFilter, isUsableSql: string,
 }
 
 /**
- * SQL for the due day of the milestone of a row `i`; null if it has none. `reaches` is that of `milestoneFilterSql`.
+ * SQL for the due day of the milestone of a row `i`; null if it has none. `isUsableSql` is that of `milestoneFilterSql`.
  */
 export function milestoneDueDateSql(isUsableSql: string): string {
   return `(select m.due_on from milestones m where m.id = i.milestone_id and ${isUsableSql})`;

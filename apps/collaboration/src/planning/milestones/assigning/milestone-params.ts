@@ -2,7 +2,7 @@ import { InvalidParameters } from '@rookery/kernel';
 import { milestoneFilterById, milestoneFilterByTitle } from './milestone-filter';
 import type { MilestoneFilter } from './milestone-filter';
 
-/** Maps the parameters for the milestone of a list. `name` is the parameter of the id. Errors: InvalidParameters. */
+/** Maps the parameters for the milestone of a list. `idParameter` is the parameter of the id. Errors: InvalidParameters. */
 export function toMilestoneFilter(
   title: string | undefined,
   idParameter: string,

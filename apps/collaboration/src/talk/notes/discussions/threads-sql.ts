@@ -14,7 +14,7 @@ export function discussionHeadJoinSql({ type }: NoteableKind, key: string): stri
 
 /**
  * Common table expression after a deletion of notes: the oldest remaining note of a thread replaces a deleted head.
- * `gone` has the columns id, noteable_type, noteable_id, thread_id and is_reply of the deleted notes.
+ * `deletedNotes` has the columns id, noteable_type, noteable_id, thread_id and is_reply of the deleted notes.
  */
 export function promoteNextDiscussionHeadSql(deletedNotes: string): string {
   return `followed as (
@@ -28,7 +28,7 @@ export function promoteNextDiscussionHeadSql(deletedNotes: string): string {
 }
 
 /**
- * Common table expression after a deletion of notes: drops the places of diff threads that have no note left. `gone`
+ * Common table expression after a deletion of notes: drops the places of diff threads that have no note left. `deletedNotes`
  * has the columns that `promoteNextDiscussionHeadSql` requires. Returns an empty text for kinds without diff threads.
  */
 export function deleteEmptyThreadPositionsSql(

@@ -6,7 +6,7 @@ import { Database, isUsualPage, CachedStatements, ListQuery } from '@rookery/per
 import type { SqlDraft, Statement } from '@rookery/persistence';
 import { platformSettings } from '@rookery/platform';
 import type { SettingsOf } from '@rookery/platform';
-import { groupAccessSql } from '../../../base/noteables/access-sql';
+import { groupAccessRowSql } from '../../../base/noteables/access-sql';
 import { jsonArraySql } from '../../../base/noteables/json.shape';
 import type { ShapeSql } from '../../../base/noteables/json.shape';
 import { canReadNoteableRowSql } from '../../../base/noteables/noteable-kinds';
@@ -27,7 +27,7 @@ const READABLE = canReadNoteableRowSql(epicKind, 'a', PERSON.user);
 /** The children that the viewer sees; access is computed once per group. */
 const CHILDREN = `(select ${SHOWN}
   from (select distinct c.group_id from epics c where c.parent_id = named.id offset 0) used
-  cross join lateral ${groupAccessSql('used.group_id', PERSON)} a
+  cross join lateral ${groupAccessRowSql('used.group_id', PERSON)} a
   join epics i on i.parent_id = named.id and i.group_id = a.group_id where ${READABLE}) i`;
 
 /** Reads child epics. Source: reference work-tracking 5.7. */
@@ -47,7 +47,7 @@ export class ChildEpicsQueries {
     const sql = { externalUrl, ...rows, seenAs: 'i.seen_as', mayEdit: 'i.may_edit', person: PERSON };
     this.listed = listedEpicShape.toSql(sql);
     this.oneSql = `select ${this.listed.sql} as json from (select ${SHOWN} from epics i
-      cross join lateral ${groupAccessSql('i.group_id', PERSON)} a where i.id = $7::bigint and ${READABLE}) i`;
+      cross join lateral ${groupAccessRowSql('i.group_id', PERSON)} a where i.id = $7::bigint and ${READABLE}) i`;
     const link = childEpicLinkShape.toSql({ externalUrl, fullPath: '$8::text' });
     this.linkSql = `select ${link.sql} as json from ${NAMED} join epics i on i.parent_id = named.id and i.id = $7::bigint`;
   }
@@ -56,7 +56,7 @@ export class ChildEpicsQueries {
   async list(viewer: SignedInViewer, named: EpicKey, page: PageRequest): Promise<JsonPage> {
     await this.directory.requireFresh(viewer);
     const [row] = await this.database.run<JsonPageRow>(
-      this.pageStatement(page, createChildEpicsStatementValues(viewer, named)),
+      this.pageStatement(page, valuesOfChildEpicsStatement(viewer, named)),
     );
     if (!row) throw new NotFound();
     return jsonPageOf(page, row);
@@ -73,12 +73,12 @@ export class ChildEpicsQueries {
 
   /** Returns an epic as JSON text, with references relative to the group of another epic. Errors: NotFound. */
   async findChild(viewer: SignedInViewer, named: EpicKey, id: number): Promise<string> {
-    return this.queryJson('child_epics_one', this.oneSql, [...createChildEpicsStatementValues(viewer, named), id]);
+    return this.queryJson('child_epics_one', this.oneSql, [...valuesOfChildEpicsStatement(viewer, named), id]);
   }
 
   /** Returns a child that was just created, as JSON text. Errors: NotFound if it is no longer a child. */
   async findLink(viewer: SignedInViewer, named: EpicKey, id: number): Promise<string> {
-    const values = [...createChildEpicsStatementValues(viewer, named), id, named.group.fullPath];
+    const values = [...valuesOfChildEpicsStatement(viewer, named), id, named.group.fullPath];
     return this.queryJson('child_epics_link', this.linkSql, values);
   }
 
@@ -91,7 +91,7 @@ export class ChildEpicsQueries {
   }
 }
 
-function createChildEpicsStatementValues(viewer: SignedInViewer, { group, iid }: EpicKey): unknown[] {
+function valuesOfChildEpicsStatement(viewer: SignedInViewer, { group, iid }: EpicKey): unknown[] {
   const { readsConfidential } = createNoteableReader(viewer, group);
   return [group.id, iid, viewer.userId, viewer.isAdmin, viewer.isExternal, readsConfidential];
 }

@@ -1,7 +1,7 @@
 import { prepareStatement } from '@rookery/persistence';
 import type { SignedInViewer } from '@rookery/kernel';
 import type { Tx } from '@rookery/persistence';
-import { groupAccessSql } from '../../../base/noteables/access-sql';
+import { groupAccessRowSql } from '../../../base/noteables/access-sql';
 import { canReadNoteableRowSql } from '../../../base/noteables/noteable-kinds';
 import type { NoteableReference } from '../../../base/noteables/reader';
 import { MOST_LEVELS } from '../epic-days';
@@ -24,7 +24,7 @@ const awaitReaders = prepareStatement(
 const PERSON = { user: '$2::bigint', isAdmin: '$3::boolean', isExternal: '$4::boolean' };
 const SEEN = `select i.id, i.iid, i.group_id, i.parent_id, i.confidential, a.full_path,
     a.traversal_ids[1] as root, a.reads_confidential as may_write, now() as at
-  from epics i cross join lateral ${groupAccessSql('i.group_id', PERSON)} a`;
+  from epics i cross join lateral ${groupAccessRowSql('i.group_id', PERSON)} a`;
 const READABLE = canReadNoteableRowSql(epicKind, 'a', PERSON.user);
 /** $1 epic, $2-$4 the viewer. Locks the epic until the transaction ends. */
 const lockEpicById = prepareStatement(
@@ -44,7 +44,7 @@ const lockEpicByIid = prepareStatement(
 const lockEnds = prepareStatement(
   'epic_tree_lock_ends',
   `with ends as (
-     select i.id, i.parent_id from epics i cross join lateral ${groupAccessSql('i.group_id', PERSON)} a
+     select i.id, i.parent_id from epics i cross join lateral ${groupAccessRowSql('i.group_id', PERSON)} a
      where i.id in (select unnest($1::bigint[]) union all
        select e.id from unnest($5::bigint[], $6::bigint[]) named (group_id, iid)
          join epics e on e.group_id = named.group_id and e.iid = named.iid)
@@ -152,7 +152,7 @@ export interface EpicsToLock {
 }
 
 /**
- * Returns the epics to lock for a text on an epic. `on` is null for an epic that does not exist yet; `parentId` is the
+ * Returns the epics to lock for a text on an epic. `noteable` is null for an epic that does not exist yet; `parentId` is the
  * parent that the same request sets.
  */
 export function listEpicsToLock(

@@ -8,7 +8,7 @@ import { platformSettings } from '@rookery/platform';
 import type { SettingsOf } from '@rookery/platform';
 import { issueKind } from '../../issues/issue.kind';
 import { issueTextBytesSql } from '../../issues/issue.shape';
-import { projectAccessSql } from '../../../base/noteables/access-sql';
+import { projectAccessRowSql } from '../../../base/noteables/access-sql';
 import { jsonArraySql } from '../../../base/noteables/json.shape';
 import type { ShapeSql } from '../../../base/noteables/json.shape';
 import { canReadNoteableRowSql, createNoteableJsonSql } from '../../../base/noteables/noteable-kinds';
@@ -32,7 +32,7 @@ const EPIC_OF = {
 };
 const NAMED = `(select i.id from epics i where i.group_id = $1::bigint and i.iid = $2::bigint
   and ${epicKind.visibleSql({ viewer: PERSON.user, isMember: 'true', readsConfidential: READS_CONFIDENTIAL })}) named`;
-const READ = `cross join lateral ${projectAccessSql('i.project_id', PERSON)} a where ${canReadNoteableRowSql(issueKind, 'a', PERSON.user)}`;
+const READ = `cross join lateral ${projectAccessRowSql('i.project_id', PERSON)} a where ${canReadNoteableRowSql(issueKind, 'a', PERSON.user)}`;
 /** The issues of the epic that the viewer sees, of all projects. */
 const ISSUES = `(select i.*, a.full_path, a.traversal_ids, a.reads_internal, l.id as epic_issue_id,
     l.relative_position as epic_position
@@ -67,7 +67,7 @@ export class EpicIssuesQueries {
   async list(viewer: SignedInViewer, named: EpicKey, page: PageRequest): Promise<JsonPage> {
     await this.directory.requireFresh(viewer);
     const [row] = await this.database.run<JsonPageRow>(
-      this.pageStatement(page, createEpicIssuesStatementValues(viewer, named)),
+      this.pageStatement(page, valuesOfEpicIssuesStatement(viewer, named)),
     );
     if (!row) throw new NotFound();
     return jsonPageOf(page, row);
@@ -89,7 +89,7 @@ export class EpicIssuesQueries {
     named: EpicKey,
     linkId: number,
   ): Promise<{ readonly issueId: number; readonly json: string }> {
-    const values = [...createEpicIssuesStatementValues(viewer, named), linkId];
+    const values = [...valuesOfEpicIssuesStatement(viewer, named), linkId];
     const statement = this.kept.findOrCompose('epic_issues_one', values, () => ({ text: this.oneSql, values }));
     const [row] = await reads.run<{ id: number | null; issue_id: number; json: string }>(statement);
     if (!row || row.id === null) throw new NotFound();
@@ -97,7 +97,7 @@ export class EpicIssuesQueries {
   }
 }
 
-function createEpicIssuesStatementValues(viewer: SignedInViewer, { group, iid }: EpicKey): unknown[] {
+function valuesOfEpicIssuesStatement(viewer: SignedInViewer, { group, iid }: EpicKey): unknown[] {
   const { readsConfidential } = createNoteableReader(viewer, group);
   const person = [viewer.userId, viewer.isAdmin, viewer.isExternal, readsConfidential];
   return [group.id, iid, ...person, group.fullPath, group.traversalIds];

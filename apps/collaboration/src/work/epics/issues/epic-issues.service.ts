@@ -6,7 +6,7 @@ import { prepareStatement, Work } from '@rookery/persistence';
 import type { Tx } from '@rookery/persistence';
 import { CONFIDENTIAL_ISSUES_ONLY } from '../../issues/confidential-epics';
 import { issueKind } from '../../issues/issue.kind';
-import { projectAccessSql } from '../../../base/noteables/access-sql';
+import { projectAccessRowSql } from '../../../base/noteables/access-sql';
 import { canReadNoteableRowSql } from '../../../base/noteables/noteable-kinds';
 import { NoteLimit } from '../../../talk/notes/note-limit';
 import { systemNotes, writeSystemNotes } from '../../../talk/notes/system-notes';
@@ -24,7 +24,7 @@ const lockIssue = prepareStatement(
   'epic_issues_lock_issue',
   `select i.id, i.iid, i.project_id, i.confidential, a.full_path, a.is_member, living.archived, living.namespace_id
    from issues i join directory_projects living on living.id = i.project_id
-   cross join lateral ${projectAccessSql('i.project_id', PERSON)} a
+   cross join lateral ${projectAccessRowSql('i.project_id', PERSON)} a
    where i.id = $1::bigint and ${canReadNoteableRowSql(issueKind, 'a', PERSON.user)} for no key update of i`,
 );
 /** $1 issue. Its link, with its epic and the group of that. */

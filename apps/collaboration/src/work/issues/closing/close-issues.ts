@@ -2,7 +2,7 @@ import { issueClosed } from '@rookery/contracts';
 import type { NoteableType } from '@rookery/contracts';
 import { statement } from '@rookery/persistence';
 import type { Tx } from '@rookery/persistence';
-import { projectAccessSql } from '../../../base/noteables/access-sql';
+import { projectAccessRowSql } from '../../../base/noteables/access-sql';
 import { lockNoteables } from '../../../base/noteables/noteable-locks';
 import { canReadNoteableRowSql } from '../../../base/noteables/noteable-kinds';
 import { recordStateEvent } from '../../../base/resource-events/states-and-weights';
@@ -41,7 +41,7 @@ const closable = statement<{ ids: readonly number[]; actor: number; project: num
    from issues i join directory_users u on u.id = :actor::bigint
    join directory_projects p on p.id = i.project_id
    join directory_projects own on own.id = :project::bigint join directory_namespaces home on home.id = own.namespace_id
-   cross join lateral ${projectAccessSql('i.project_id', PERSON)} a
+   cross join lateral ${projectAccessRowSql('i.project_id', PERSON)} a
    where i.id = any(:ids::bigint[]) and i.state = 'opened' and not p.archived
      and coalesce((p.merge_settings -> 'autoclose_referenced_issues')::boolean, true)
      and ${canReadNoteableRowSql(issueKind, 'a', PERSON.user)}

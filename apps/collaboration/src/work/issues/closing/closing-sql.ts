@@ -1,4 +1,4 @@
-import { projectAccessSql } from '../../../base/noteables/access-sql';
+import { projectAccessRowSql } from '../../../base/noteables/access-sql';
 import type { PersonSql } from '../../../base/noteables/access-sql';
 
 /**
@@ -19,5 +19,5 @@ export function closingMergeRequestsCountSql(person: PersonSql): string {
     select m.project_id, count(distinct m.id) as count from merge_request_issues r
     join merge_requests m on m.id = r.merge_request_id
     where r.issue_id = i.id and r.closes and ${targetsDefaultBranchSql('m')} group by m.project_id) of_project
-  cross join lateral ${projectAccessSql('of_project.project_id', person)} seen_merging where seen_merging.reads_merge_requests)`;
+  cross join lateral ${projectAccessRowSql('of_project.project_id', person)} seen_merging where seen_merging.reads_merge_requests)`;
 }

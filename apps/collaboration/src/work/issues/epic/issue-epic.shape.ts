@@ -1,4 +1,4 @@
-import { groupAccessSql } from '../../../base/noteables/access-sql';
+import { groupAccessRowSql } from '../../../base/noteables/access-sql';
 import type { PersonSql } from '../../../base/noteables/access-sql';
 import { json, beginJsonShape } from '../../../base/noteables/json.shape';
 import type { ReaderSql } from '../../../base/noteables/noteable-kinds';
@@ -19,7 +19,7 @@ export function isEpicVisibleSql({ readsConfidential }: Pick<ReaderSql, 'readsCo
 /** Joins and condition for epics `goal` that a user sees, with the user's access `its` to the group of each. */
 export function visibleEpicsJoinSql(person: PersonSql): { readonly joins: string; readonly where: string } {
   return {
-    joins: `cross join lateral ${groupAccessSql('goal.group_id', person)} its`,
+    joins: `cross join lateral ${groupAccessRowSql('goal.group_id', person)} its`,
     where: `its.reads_epics and ${isEpicVisibleSql({ readsConfidential: 'its.reads_confidential' }, 'goal')}`,
   };
 }

@@ -8,7 +8,7 @@ import type { Bind, DeclaredStatement, SqlDraft, Statement } from '@rookery/pers
 import { platformSettings } from '@rookery/platform';
 import type { SettingsOf } from '@rookery/platform';
 import { unreachableLabelsSql } from '../../../planning/labels/labelling/label-filter';
-import { projectAccessSql } from '../../../base/noteables/access-sql';
+import { projectAccessRowSql } from '../../../base/noteables/access-sql';
 import { jsonArraySql } from '../../../base/noteables/json.shape';
 import type { ShapeSql } from '../../../base/noteables/json.shape';
 import { canReadNoteableRowSql } from '../../../base/noteables/noteable-kinds';
@@ -97,7 +97,7 @@ export class IssuesEverywhereQueries {
     this.listed = { plain: issueShape.toSql(sql), labelled: issueShape.toSql({ ...sql, withLabelDetails: true }) };
     const detail = issueDetailShape.toSql({ ...sql, viewer: PERSON.user });
     const oneSql = `select ${detail.sql} as json from issues found
-      cross join lateral (select access.*, access.full_path as seen_as from ${projectAccessSql('found.project_id', PERSON)} access) a
+      cross join lateral (select access.*, access.full_path as seen_as from ${projectAccessRowSql('found.project_id', PERSON)} access) a
       cross join lateral ${projectIssuesSql()} where found.id = :issue::bigint and i.id = found.id
         and ${canReadNoteableRowSql(issueKind, 'a', PERSON.user)}`;
     this.one = statement('issues_by_id', () => oneSql);
@@ -178,7 +178,7 @@ function projectsWithReadableIssuesSql(
   const seenAs = group ? `case when ${own} then a.path else a.full_path end` : 'a.full_path';
   return `select a.*, ${seenAs} as seen_as${furtherColumns} from (${candidatesSql}) used
     join directory_projects living on living.id = used.project_id${nonArchived ? ' and not living.archived' : ''}
-    cross join lateral ${projectAccessSql('used.project_id', PERSON)} a where a.reads_issues`;
+    cross join lateral ${projectAccessRowSql('used.project_id', PERSON)} a where a.reads_issues`;
 }
 
 /** Checks whether a list includes issues of all authors and assignees. */

@@ -7,7 +7,7 @@ import { Database, isUsualPage, CachedStatements, ListQuery } from '@rookery/per
 import type { SqlDraft, Statement } from '@rookery/persistence';
 import { platformSettings } from '@rookery/platform';
 import type { SettingsOf } from '@rookery/platform';
-import { projectAccessSql } from '../../../base/noteables/access-sql';
+import { projectAccessRowSql } from '../../../base/noteables/access-sql';
 import { jsonArraySql } from '../../../base/noteables/json.shape';
 import type { ShapeSql } from '../../../base/noteables/json.shape';
 import { canReadNoteableRowSql, createNoteableJsonSql } from '../../../base/noteables/noteable-kinds';
@@ -94,7 +94,7 @@ export class RelatedMergeRequestsQueries {
       const from = `(select i.*, a.full_path, a.traversal_ids, a.reads_internal,
           case when i.project_id = named.project_id then '' else a.full_path end as seen_as
         from (${RELATIONS[relation]}) l join merge_requests i on i.id = l.id
-        cross join lateral ${projectAccessSql('i.project_id', PERSON)} a
+        cross join lateral ${projectAccessRowSql('i.project_id', PERSON)} a
         where ${canReadNoteableRowSql(mergeRequestKind, 'a', PERSON.user)}) i`;
       const parts = {
         name: 'issues_merge_requests',

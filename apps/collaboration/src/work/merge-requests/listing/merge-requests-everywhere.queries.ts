@@ -7,7 +7,7 @@ import { Database, CachedStatements, ListQuery } from '@rookery/persistence';
 import type { Bind, SqlDraft, Statement } from '@rookery/persistence';
 import { platformSettings } from '@rookery/platform';
 import type { SettingsOf } from '@rookery/platform';
-import { projectAccessSql } from '../../../base/noteables/access-sql';
+import { projectAccessRowSql } from '../../../base/noteables/access-sql';
 import { jsonArraySql } from '../../../base/noteables/json.shape';
 import type { ShapeSql } from '../../../base/noteables/json.shape';
 import { labelOrMilestoneAppliesSql } from '../../../base/noteables/reach-sql';
@@ -137,7 +137,7 @@ function projectsWithReadableMergeRequestsSql(
   const seenAs = group ? `case when a.traversal_ids = ${ABOVE_GROUP} then a.path else a.full_path end` : 'a.full_path';
   return `select a.*, ${seenAs} as seen_as${furtherColumns} from (${candidatesSql}) used
     join directory_projects living on living.id = used.project_id${nonArchived ? ' and not living.archived' : ''}
-    cross join lateral ${projectAccessSql('used.project_id', PERSON)} a where a.reads_merge_requests`;
+    cross join lateral ${projectAccessRowSql('used.project_id', PERSON)} a where a.reads_merge_requests`;
 }
 
 /** Query for the candidate projects. It has the column `project_id`, without duplicates. */

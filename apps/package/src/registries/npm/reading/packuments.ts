@@ -212,7 +212,7 @@ function renderShortHead(named: PackumentVersions): string {
 }
 
 function renderDistTags(tags: ReadonlyMap<string, string>): string {
-  return `"dist-tags":${renderJsonObject(tags)}`;
+  return `"dist-tags":${renderJsonObjectOfTexts(tags)}`;
 }
 
 /** Times of all versions. Clients that wait for a version to age leave out a package without them. */
@@ -241,7 +241,7 @@ function highestVersionPreferringStable(versions: readonly string[]): string {
 }
 
 /** Written as text, because a name such as `__proto__` is not a key of an object. */
-function renderJsonObject(entries: ReadonlyMap<string, string>): string {
+function renderJsonObjectOfTexts(entries: ReadonlyMap<string, string>): string {
   return `{${[...entries].map(([name, value]) => renderJsonPair(name, value)).join(',')}}`;
 }
 
