@@ -51,7 +51,7 @@ const person = { user: 'u.id', isAdmin: 'u.admin', isExternal: 'u.external' };
 
 /**
  * Boolean SQL: whether a later note settles a to-do, which is then inserted as done: events may come out of order.
- * Comments settle it. System notes settle it if the event of the same change does (`settlesTodos` in the consumer). A reply
+ * Comments settle it. System notes settle it if the event of the same change does (`TodosConsumer`). A reply
  * settles only to-dos of its thread. `later` is the later note, `n` the note that raised the to-do.
  */
 const settlesSql = `case when not later.system then not later.is_reply or later.thread_id = coalesce(n.thread_id, n.id)
