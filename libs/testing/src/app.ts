@@ -108,6 +108,15 @@ export async function startTestApp(options: TestAppOptions): Promise<TestApp> {
   };
 }
 
+/**
+ * Addresses of the other services, of which tests start only those they need. Their default names would be looked up, which
+ * takes seconds on a machine without a name server; a connection to this port is refused at once.
+ */
+const AWAY = 'http://127.0.0.1:1';
+const OTHER_SERVICES = Object.fromEntries(
+  ['IDENTITY_URL', 'COLLABORATION_URL', 'PACKAGE_URL', 'IMPORT_URL', 'ADMIN_URL'].map((name) => [name, AWAY]),
+);
+
 /** The settings of a service under test: the product's, except those that the test sets. */
 export function testSettings({
   service,
@@ -123,6 +132,7 @@ export function testSettings({
     // No token of these tests is known to a real identity, and the machine may be slow: tests of rechecks set their own
     // limit.
     REQUEST_RIGHTS_MS: '60000',
+    ...OTHER_SERVICES,
     ...(nats === undefined ? {} : { NATS_URL: nats }),
     ...database,
     ...env,

@@ -72,8 +72,6 @@ async function filesThatStartTimers(
   // Identity, admin and the bus are unreachable: loops that follow them try, wait, and try again.
   const env = {
     NATS_URL: 'nats://127.0.0.1:1',
-    IDENTITY_URL: 'http://127.0.0.1:1',
-    ADMIN_URL: 'http://127.0.0.1:1',
     ...o.env,
   };
   const values = testSettings({ service: o.service, settings: o.settings, databaseUrl: database.url, env });
