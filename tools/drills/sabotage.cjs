@@ -88,7 +88,7 @@ const CHANGES = {
   /** A service whose database was restored does not read earlier events again. */
   'heard-once': {
     only: /apps[\\/]collaboration/,
-    file: /messaging[\\/]dist[\\/]relay[\\/]restoration\.js$/,
+    file: /messaging[\\/]dist[\\/]relay[\\/]database-restore-recovery\.js$/,
     from: /await this\.restartConsumersFrom\([^;]*;/,
     to: '',
   },
@@ -216,7 +216,7 @@ const CHANGES = {
   'free-bots': [
     {
       only: /apps[\\/]identity/,
-      file: /users[\\/]bot-limits\.js$/,
+      file: /users[\\/]bot-external-flag\.js$/,
       from: /async propagateExternal\(tx, userId, isExternal\) \{/,
       to: 'async propagateExternal() { return;',
     },

@@ -6,7 +6,7 @@ import type { BlobStore, ByteRange } from './blob-store';
 import { Digests } from './digests';
 import type { DigestName } from './digests';
 import { meterSource } from './meter-source';
-import { BlobPublisher } from './publication';
+import { BlobPublisher } from './blob-publisher';
 import { sweepOrphans } from './sweep';
 import type { SweepOptions, SweepResult } from './sweep';
 

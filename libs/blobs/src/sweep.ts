@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { Readable } from 'node:stream';
 import { isBlobKey } from './blob-key';
 import type { BlobStore, StoredObject } from './blob-store';
-import { MARKS } from './publication';
+import { MARKS } from './blob-publisher';
 
 export interface SweepOptions {
   /** Answers those of the keys that a row refers to. Bounds: at most `pageSize` keys a call. */

@@ -31,7 +31,7 @@ export type { RefName } from './names/ref-name';
 export type { Ref } from './refs/parse-refs';
 export { listRefNames, listRefs, readHead, readRef, readRefs, setHead } from './refs/refs';
 export type { NamedRef, RefOrder, RefQuery } from './refs/refs';
-export { removeStaleRefLocks } from './refs/dead-locks';
+export { removeStaleRefLocks } from './refs/stale-ref-locks';
 export { updateRefs } from './refs/update-refs';
 export type { RefFailure, RefOutcome, RefUpdate } from './refs/update-refs';
 export {
@@ -72,7 +72,7 @@ export { parseTrailers } from './history/trailers';
 export type { Trailer } from './history/trailers';
 export { openArchive } from './transport/archive';
 export type { ArchiveFormat } from './transport/archive';
-export { pushToInternalService } from './transport/push-inside';
+export { pushToInternalService } from './transport/push-to-internal-service';
 export { fetchCommit, forkRepository } from './transport/fetch-inside';
 export { fetchRemote } from './transport/fetch-remote';
 export type { RemoteFetch } from './transport/fetch-remote';

@@ -5,8 +5,8 @@ import { InternalKeys, IS_SERVING, Neighbours, platformSettings } from '@rookery
 import type { SettingsOf } from '@rookery/platform';
 import { AdminClient } from './admin-client';
 import { InstanceSettings } from './instance';
-import { InstanceSettingsPoller } from './instance-copy';
-import { InstanceAnswerStore } from './kept-answers';
+import { InstanceSettingsPoller } from './instance-settings-poller';
+import { InstanceAnswerStore } from './instance-answer-store';
 
 /**
  * Provides `InstanceSettings` for a service and keeps it current. Global. Needs PlatformModule and PersistenceModule,

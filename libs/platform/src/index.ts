@@ -18,7 +18,7 @@ export { runForWaiter, runWithoutDeadline, currentWaiter, runDetached } from './
 export type { LimitState, Rights, Waiter } from './waiting/waiter';
 export { KEYED_WRITES } from './waiting/keyed-writes';
 export type { KeptAnswer, KeyedWrite, KeyedWrites, NewAnswer } from './waiting/keyed-writes';
-export { RequestArrivalClock } from './waiting/heartbeat';
+export { RequestArrivalClock } from './waiting/request-arrival-clock';
 export { Links } from './boot/links';
 export { Readiness } from './boot/readiness';
 export type { ReadinessReport } from './boot/readiness';

@@ -54,28 +54,27 @@ export class Balancer extends FaultInjectingProxy {
     return replica ? { host: '127.0.0.1', port: Number(replica.env['PORT']) } : null;
   }
 
-  /**
-   * Counts a check without an answer. Returns `unanswered` while the replica keeps its state, then false.
-   * @param {ServiceProcess} replica
-   * @returns {'unanswered' | false}
-   */
-  #mayMissCheck(replica) {
-    const count = (this.#unanswered.get(replica) ?? 0) + 1;
-    this.#unanswered.set(replica, count);
-    return count < UNANSWERED && 'unanswered';
-  }
-
   async #checkReplicas() {
     while (!this.isClosed) {
       for (const replica of this.#replicas) {
-        const isReady = await fetch(`${replica.managementUrl}/-/health/ready`, { signal: AbortSignal.timeout(1000) })
-          .then(({ status }) => status === 200)
-          .catch((error) => error.name === 'TimeoutError' && this.#mayMissCheck(replica));
-        if (isReady !== 'unanswered') this.#unanswered.delete(replica);
+        const isReady = await askIfReady(replica);
+        const unanswered = isReady === null ? (this.#unanswered.get(replica) ?? 0) + 1 : 0;
+        this.#unanswered.set(replica, unanswered);
         if (isReady === true) this.#ready.add(replica);
-        if (isReady === false) this.#ready.delete(replica);
+        if (isReady === false || unanswered >= UNANSWERED) this.#ready.delete(replica);
       }
       await delay(CHECK_MS);
     }
   }
+}
+
+/**
+ * Whether a replica is ready; null if it has not answered in time. A refused connection is no.
+ * @param {ServiceProcess} replica
+ */
+function askIfReady(replica) {
+  return fetch(`${replica.managementUrl}/-/health/ready`, { signal: AbortSignal.timeout(1000) }).then(
+    ({ status }) => status === 200,
+    (error) => (error.name === 'TimeoutError' ? null : false),
+  );
 }

@@ -5,7 +5,7 @@ import { Attaches, Owns, refuseUnreachableAttachments } from '@rookery/persisten
 import type { AttachedTable } from '@rookery/persistence';
 import type { NoteableKind, NoteableKinds } from '../base/noteables/noteable-kinds';
 import { AttachedTables } from './attached-tables';
-import { UserReferenceRemovalSteps } from './departure-steps';
+import { UserReferenceRemovalSteps } from './user-reference-removal-steps';
 import { UserRemovals } from './user-removals';
 import { UserRemovalsConsumer } from './user-removals.consumer';
 import { UserRemovalsJob } from './departures.job';

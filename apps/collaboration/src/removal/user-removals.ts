@@ -3,8 +3,8 @@ import { int, object } from '@rookery/contracts';
 import { defineJob, Jobs } from '@rookery/jobs';
 import { prepareStatement, Work } from '@rookery/persistence';
 import type { RowOf, Tx } from '@rookery/persistence';
-import { UserReferenceRemovalSteps } from './departure-steps';
-import type { Departure } from './departure-steps';
+import { UserReferenceRemovalSteps } from './user-reference-removal-steps';
+import type { Departure } from './user-reference-removal-steps';
 import type { UserDeparture } from './user-departure.entity';
 
 /** Job that handles the person references of one removed user for one round. */

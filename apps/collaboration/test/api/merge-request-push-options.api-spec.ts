@@ -1,5 +1,5 @@
 import type { SeededService, SeededUser } from '@rookery/testing';
-import { MergeRequestPushOptionsService } from '../../src/work/merge-requests/push-options/pushed-requests';
+import { MergeRequestPushOptionsService } from '../../src/work/merge-requests/push-options/merge-request-push-options.service';
 import { PushOptionsJob } from '../../src/work/merge-requests/push-options/push-options.job';
 import { MergeCommandsJob } from '../../src/work/merge-requests/quick-actions/merge-commands.job';
 import { startCollaboration } from '../support/app';

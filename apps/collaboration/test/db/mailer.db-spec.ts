@@ -4,7 +4,7 @@ import type { DirectoryProject } from '@rookery/contracts';
 import { startCollaboration } from '../support/app';
 import { startMailServer } from '../support/mail-server';
 import type { MailServer } from '../support/mail-server';
-import { CHECK_VALID_MS } from '../../src/following/notifications/mailer/due-check';
+import { CHECK_VALID_MS } from '../../src/following/notifications/mailer/due-mail-checker';
 import { deleteOldRows } from '../support/old-rows';
 import { startWorker } from '../support/worker';
 import type { Worker } from '../support/worker';

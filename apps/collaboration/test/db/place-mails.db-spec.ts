@@ -12,7 +12,7 @@ import { Work } from '@rookery/persistence';
 import { startNats, until } from '@rookery/testing';
 import type { PrivateNats, SeededService, SeededUser } from '@rookery/testing';
 import { ProjectMailsJob } from '../../src/following/notifications/place-mails/project-mails.job';
-import { ProjectOrGroupMailEnqueuer } from '../../src/following/notifications/place-mails/queue-place-mails';
+import { ProjectOrGroupMailEnqueuer } from '../../src/following/notifications/place-mails/project-or-group-mail-enqueuer';
 import { startCollaboration } from '../support/app';
 import { startMailServer } from '../support/mail-server';
 import type { MailServer, ReceivedMail } from '../support/mail-server';

@@ -2,7 +2,7 @@ import { accessTokenRotated, emailConfirmationRequested } from '@rookery/contrac
 import type { DirectoryProject } from '@rookery/contracts';
 import { startNats, until } from '@rookery/testing';
 import type { PrivateNats, SeededService, SeededUser } from '@rookery/testing';
-import { CHECK_VALID_MS } from '../../src/following/notifications/mailer/due-check';
+import { CHECK_VALID_MS } from '../../src/following/notifications/mailer/due-mail-checker';
 import { OldMailRefusalsJob } from '../../src/following/notification-settings/suspect-addresses.job';
 import { AccountFacts } from '../support/account-facts';
 import { startCollaboration } from '../support/app';

@@ -9,7 +9,7 @@ import { Pool } from 'pg';
 import { NoteableKinds } from '../../src/base/noteables/noteable-kinds';
 import { migrations } from '../../src/database';
 import { Mailer } from '../../src/following/notifications/mailer/mailer';
-import { NoteableMailEnqueuer } from '../../src/following/notifications/queue-mails';
+import { NoteableMailEnqueuer } from '../../src/following/notifications/noteable-mail-enqueuer';
 import { WatcherMailsJob } from '../../src/following/notifications/watching/watcher-mails.job';
 import { watchers, WATCHERS_LIMIT } from '../../src/following/notifications/watching/watchers';
 import { epicKind } from '../../src/work/epics/epic.kind';

@@ -13,8 +13,8 @@ import {
   composePipelineMail,
   PIPELINE_MAIL_TEMPLATES,
 } from '../../src/following/notifications/pipeline-mails/compose-pipeline-mail';
-import { composeProjectOrGroupMail } from '../../src/following/notifications/place-mails/compose-place-mail';
-import type { ProjectOrGroupMailJob } from '../../src/following/notifications/place-mails/compose-place-mail';
+import { composeProjectOrGroupMail } from '../../src/following/notifications/place-mails/compose-project-or-group-mail';
+import type { ProjectOrGroupMailJob } from '../../src/following/notifications/place-mails/compose-project-or-group-mail';
 import { commitKind } from '../../src/work/commit-comments/commit.kind';
 import { epicKind } from '../../src/work/epics/epic.kind';
 import { issueKind } from '../../src/work/issues/issue.kind';

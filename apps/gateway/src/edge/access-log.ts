@@ -1,7 +1,7 @@
 import { activeTraceId } from '@rookery/platform';
 import type { Logger } from '@rookery/platform';
 import type { Exchange } from '../request/exchange';
-import { redactPathForLog } from './logged-path';
+import { redactPathForLog } from './redact-path';
 
 /**
  * Logs one line for each request when its answer ends, with the facts that an operator searches for: who did what, from

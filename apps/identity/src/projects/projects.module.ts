@@ -19,7 +19,7 @@ import { ProjectForksService } from './forks/project-forks.service';
 import { ImportByUrlClient } from './importing/import-by-url.client';
 import { ProjectImportsController } from './importing/project-imports.controller';
 import { ProjectImportsService } from './importing/project-imports.service';
-import { JobTokenScopeGroupsQueries } from './job-admission/admitted-groups.queries';
+import { JobTokenScopeGroupsQueries } from './job-admission/job-token-scope-groups.queries';
 import { JobAdmissionController } from './job-admission/job-admission.controller';
 import { JobTokenScopeService } from './job-admission/job-admission.service';
 import { ProjectListsController } from './listing/project-lists.controller';

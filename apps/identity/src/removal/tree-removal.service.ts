@@ -5,7 +5,7 @@ import { ChangeLog } from '../directory/change-log';
 import { NamespacesService } from '../namespaces/namespaces.service';
 import { TOP_DOWN } from '../namespaces/paths/namespace-trees.service';
 import { ProjectsService } from '../projects/projects.service';
-import { RemovedGroupAndProjectCleanup } from './removed-sources';
+import { RemovedGroupAndProjectCleanup } from './removed-group-and-project-cleanup';
 
 /** Removes rows that belong to groups, before the groups are removed. */
 type GroupRemovalHook = (tx: Tx, groupIds: readonly number[], actorId: number | null) => Promise<void>;

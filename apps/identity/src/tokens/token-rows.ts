@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import type { Tx } from '@rookery/persistence';
 import { ChangeLog } from '../directory/change-log';
-import { BotExternalFlagService } from '../users/bot-limits';
+import { BotExternalFlagService } from '../users/bot-external-flag';
 import type { ResourceType, NewTokenRow, TokenRow } from './access-token.entity';
 import { AccessTokensQueries } from './access-tokens.queries';
 import { digestTokenSecret, TokenTerms } from './token-terms';

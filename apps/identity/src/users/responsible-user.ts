@@ -1,6 +1,6 @@
 import { statement } from '@rookery/persistence';
 import type { Tx } from '@rookery/persistence';
-import { BOTS } from './bot-limits';
+import { BOTS } from './bot-external-flag';
 
 /**
  * SQL: the user who created a bot, followed through bots that created bots. For a user who is not a bot, it is that

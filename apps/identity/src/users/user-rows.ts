@@ -4,7 +4,7 @@ import type { Tx } from '@rookery/persistence';
 import type { AvatarChange } from '../avatars/avatars.service';
 import { AvatarsService } from '../avatars/avatars.service';
 import { PersonalNamespacesService } from '../namespaces/personal-namespaces.service';
-import { BotExternalFlagService } from './bot-limits';
+import { BotExternalFlagService } from './bot-external-flag';
 import { UserChangeLog } from './user-change-log';
 import { USERNAME_TAKEN } from './user-rules';
 import { User } from './user.entity';

@@ -6,7 +6,7 @@ import { NamespacesModule } from '../namespaces/namespaces.module';
 import { AddressesService } from './addresses/addresses.service';
 import { Email } from './addresses/email.entity';
 import { UnconfirmedAddressesJob } from './addresses/unconfirmed-addresses.job';
-import { BotExternalFlagService } from './bot-limits';
+import { BotExternalFlagService } from './bot-external-flag';
 import { GhostUser } from './ghost-user';
 import { UserChangesController } from './changing/user-changes.controller';
 import { UserChangesService } from './changing/user-changes.service';

@@ -4,8 +4,8 @@ import { Database, filter, ListQuery, prepareStatement } from '@rookery/persiste
 import type { Filters } from '@rookery/persistence';
 import { customAttributesFilter, customAttributesSql } from '../custom-attributes/custom-attributes-sql';
 import { isUserVisibleSql } from './bot-home';
-import { BOTS } from './bot-limits';
-import { createUserSearchFilter } from './person-search';
+import { BOTS } from './bot-external-flag';
+import { createUserSearchFilter } from './user-search-filter';
 import type { UserSummary, UserRow } from './user.entity';
 
 /** Filters of the list of users. Source: reference identity-and-import 10.1. */

@@ -8,7 +8,7 @@ import { ChangeLog } from '../directory/change-log';
 import { TAKEN } from '../namespaces/paths/path-rules';
 import { PersonalNamespacesService } from '../namespaces/personal-namespaces.service';
 import { AddressesService } from './addresses/addresses.service';
-import { isExternal } from './bot-limits';
+import { isExternal } from './bot-external-flag';
 import { INSERT_USER, toInsertUserValues } from './new-user';
 import type { InsertedUser } from './new-user';
 import { hashPassword } from './passwords';

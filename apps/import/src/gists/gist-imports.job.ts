@@ -7,12 +7,12 @@ import { ImportCredentials } from '../imports/import-credentials';
 import { parseGist } from '../sources/remote/remote-gists';
 import type { RemoteGist } from '../sources/remote/remote-gists';
 import { GistTooLarge, RemoteGistsClient } from '../sources/remote/remote-gists-client';
-import { UpstreamError } from '../sources/source-error';
+import { UpstreamError } from '../sources/upstream-error';
 import type { UpstreamAccess } from '../sources/upstream-repository';
 import type { LeftOutGist } from './gist-import.entity';
 import { GistImportRecords, importGists } from './gist-import-records';
 import type { GistImportRow } from './gist-import-records';
-import { ImportSnippetsClient } from './user-snippets';
+import { ImportSnippetsClient } from './import-snippets-client';
 
 /** Source: reference identity-and-import 6.9. */
 const MAX_FILES = 10;

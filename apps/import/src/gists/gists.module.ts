@@ -7,7 +7,7 @@ import { GistImportRecords } from './gist-import-records';
 import { GistImportsJob } from './gist-imports.job';
 import { GistsController } from './gists.controller';
 import { GistsService } from './gists.service';
-import { ImportSnippetsClient } from './user-snippets';
+import { ImportSnippetsClient } from './import-snippets-client';
 
 const attachedGistImports = declareAttachedTable({
   table: 'gist_imports',

@@ -7,7 +7,7 @@ import { importSettings } from '../import.config';
 import { ImportCredentials } from '../imports/import-credentials';
 import { toImportRefused, RemoteLookup } from '../imports/starting/remote-lookup';
 import { RemoteGistsClient } from '../sources/remote/remote-gists-client';
-import { UpstreamError } from '../sources/source-error';
+import { UpstreamError } from '../sources/upstream-error';
 import type { UpstreamAccess } from '../sources/upstream-repository';
 import { GistImportRecords } from './gist-import-records';
 

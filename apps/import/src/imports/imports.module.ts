@@ -15,14 +15,14 @@ import { ImportsService } from './imports.service';
 import { ImportFailure, ImportStage, ProjectImport } from './project-import.entity';
 import { ImportChecks } from './running/import-checks';
 import { ImportJob } from './running/import.job';
-import { ImportRunner } from './running/import-run';
+import { ImportRunner } from './running/import-runner';
 import { StateReportsJob } from './running/state-reports.job';
-import { ImportStarter } from './starting/new-imports';
+import { ImportStarter } from './starting/import-starter';
 import { RemoteImportsService } from './starting/remote-imports.service';
 import { RemoteLookup } from './starting/remote-lookup';
 import { RepohostImportsService } from './starting/repohost-imports.service';
 import { RepohostServerImportsService } from './starting/repohost-server-imports.service';
-import { RepohostImportStarter } from './starting/repohost-starts';
+import { RepohostImportStarter } from './starting/repohost-import-starter';
 
 const attachedImports = declareAttachedTable({
   table: 'project_imports',

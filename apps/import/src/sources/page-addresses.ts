@@ -1,4 +1,4 @@
-import { UpstreamError } from './source-error';
+import { UpstreamError } from './upstream-error';
 
 /** Units: characters. */
 const MAX_ADDRESS = 4096;

@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { Egress, EgressError } from '@rookery/egress';
 import type { EgressAnswer, EgressRequest, EgressStream } from '@rookery/egress';
 import { parseRetryTime } from './rate-limits';
-import { UpstreamError } from './source-error';
+import { UpstreamError } from './upstream-error';
 
 /** A request to the API of an upstream host. `secrets` are all forms of the credential, which no answer may repeat. */
 export interface UpstreamRequest extends Pick<EgressRequest, 'url' | 'limits' | 'canLeaveServer' | 'signal'> {

@@ -6,7 +6,7 @@ import { UpstreamClientsModule } from '../sources/sources.module';
 import { ProjectUploads } from './attachments/project-uploads';
 import { TextAttachmentImporter } from './attachments/text-attachments';
 import { ObjectsImportStage } from './objects/objects-stage';
-import { ImportObjectsClient } from './objects/project-objects';
+import { ImportObjectsClient } from './objects/import-objects-client';
 import { RepositoryImportStage } from './repository/repository-stage';
 import { SweepScratchRepositoriesJob } from './repository/scratch.job';
 

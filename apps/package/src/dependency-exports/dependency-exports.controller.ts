@@ -23,7 +23,7 @@ import {
 import { readsDependencies } from './dependency-exports.permission';
 import type { ExportRow } from './dependency-exports.queries';
 import { DependencyExportsService } from './dependency-exports.service';
-import { toDependencyExportDownload } from './export-file.presenter';
+import { toDependencyExportDownload } from './dependency-export-download.presenter';
 
 const SOURCE = 'requirements 3 §4 Dependency list exports; reference packages-and-admin 6.2';
 const EXPORT = '/dependency_list_exports/:id';

@@ -17,7 +17,7 @@ import { ArtifactsController } from './reports/artifacts.controller';
 import { DependencyComponent } from './reports/dependency-component.entity';
 import { DependencyReport } from './reports/dependency-report.entity';
 import { DependencyReportIntake } from './reports/report-intake';
-import { DependencyReportReader } from './reports/report-reading';
+import { DependencyReportReader } from './reports/dependency-report-reader';
 import { ReadDependencyReportJob } from './reports/report-reading.job';
 
 const attachedReports = declareAttachedTable({

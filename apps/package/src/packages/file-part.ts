@@ -4,7 +4,7 @@ import { pipeline } from 'node:stream/promises';
 import { Busboy } from '@fastify/busboy';
 import type { BusboyInstance } from '@fastify/busboy';
 import { InvalidParameters } from '@rookery/kernel';
-import { toInvalidPartError } from './multipart-error';
+import { toInvalidPartError } from './invalid-part-error';
 import { MAX_SKIPPED_BYTES } from './upload-form';
 
 /** Name of the part that holds the file. */

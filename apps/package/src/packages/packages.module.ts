@@ -15,7 +15,7 @@ import { DuplicateFilePolicy } from './publishing/duplicate-files';
 import { PackagePublishing } from './publishing/package-publishing';
 import { StorageQuota } from './publishing/storage-quota';
 import { PackageUploadGate } from './publishing/upload-gate';
-import { UploadAnswerTracker } from './publishing/upload-receipts';
+import { UploadAnswerTracker } from './publishing/upload-answer-tracker';
 import { BlobSweepJob } from './removal/blob-sweep.job';
 import { DestroyDeletedPackagesJob } from './removal/destruction.job';
 import { PackageRemoval } from './removal/package-removal';

@@ -4,7 +4,7 @@ import { pipeline } from 'node:stream/promises';
 import { Busboy } from '@fastify/busboy';
 import type { BusboyFileStream, BusboyInstance } from '@fastify/busboy';
 import { InvalidParameters } from '@rookery/kernel';
-import { toInvalidPartError } from './multipart-error';
+import { toInvalidPartError } from './invalid-part-error';
 
 /**
  * The parts of a form that are read: text parts, and the part that holds the file. Clients send many more, which are

@@ -1,6 +1,6 @@
 import type { DirectoryProject } from '@rookery/contracts';
 import type { SeededUser } from '@rookery/testing';
-import { DependencyReportReader } from '../../src/dependency-exports/reports/report-reading';
+import { DependencyReportReader } from '../../src/dependency-exports/reports/dependency-report-reader';
 import { openRequest } from '../support/answers';
 import { component, cycloneDx, DependencyScene } from '../support/dependencies';
 import { PipelineScene } from '../support/pipelines';

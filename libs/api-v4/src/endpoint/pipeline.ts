@@ -15,8 +15,8 @@ import {
 import { runForWaiter } from '@rookery/platform';
 import type { KeyedWrite, KeyedWrites, LimitState, NewAnswer } from '@rookery/platform';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { AnswerRenderer, NO_HEADERS } from './answer-content';
-import type { AnswerText } from './answer-content';
+import { AnswerRenderer, NO_HEADERS } from './answer-renderer';
+import type { AnswerText } from './answer-renderer';
 import type { ApiReply, ApiRequest } from '../call/api-request';
 import type { RawParams } from '../params/bracket-params';
 import type { Call } from '../call/call';

@@ -3,7 +3,7 @@ import { Unavailable } from '@rookery/kernel';
 import { Database, runHedged, prepareStatement } from '@rookery/persistence';
 import { runWithoutDeadline, Pace, platformSettings, Readiness } from '@rookery/platform';
 import type { SettingsOf } from '@rookery/platform';
-import { CoalescedCall } from './shared-question';
+import { CoalescedCall } from './coalesced-call';
 
 /** Position of a directory or a copy. Versions are comparable only within one epoch. */
 export interface Position {

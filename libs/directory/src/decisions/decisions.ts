@@ -12,7 +12,7 @@ import type { FlatRow } from '../copy/directory-rows';
 import { IdentityClient } from '../copy/identity-client';
 import { NO_REFERENCE } from '../sql/scope-statements';
 import type { ScopeStatement } from '../sql/scope-statements';
-import { CoalescedCall } from '../copy/shared-question';
+import { CoalescedCall } from '../copy/coalesced-call';
 
 /** A question to decide. `read` builds the answer from a row of the statement, or from identity's decision. */
 export interface DirectoryQuestion<T> {

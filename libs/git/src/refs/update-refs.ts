@@ -4,7 +4,7 @@ import { NO_OBJECT, isObjectId } from '../names/object-id';
 import type { ObjectId } from '../names/object-id';
 import type { Repository } from '../repository/repository';
 import { refName } from '../names/ref-name';
-import { removeStaleRefLocks } from './dead-locks';
+import { removeStaleRefLocks } from './stale-ref-locks';
 import { readRefs } from './refs';
 
 /** Change of a ref by compare-and-swap. `NO_OBJECT` as the old id demands that the ref is new, as the new id deletes it. */

@@ -5,7 +5,7 @@ import { PlatformModule, pickSettings } from '@rookery/platform';
 import { testDatabase, testSettings } from '@rookery/testing';
 import type { TestDatabase } from '@rookery/testing';
 import { instanceMigrations } from '../../src';
-import { InstanceAnswerStore } from '../../src/kept-answers';
+import { InstanceAnswerStore } from '../../src/instance-answer-store';
 
 let database: TestDatabase;
 let testing: TestingModule;

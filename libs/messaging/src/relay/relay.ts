@@ -11,7 +11,7 @@ import type { FaultPoints } from '../bus/fault-points';
 import type { MessagingSettings } from '../bus/messaging.config';
 import { OutboxReader } from './outbox-reader';
 import { Publisher } from './publisher';
-import { DatabaseRestoreRecovery } from './restoration';
+import { DatabaseRestoreRecovery } from './database-restore-recovery';
 import type { Effect } from '../consuming/effects';
 import type { Streams } from '../bus/streams';
 import { Wake } from '../bus/wake';

@@ -11,7 +11,7 @@ import { testSettings } from '../app';
 import { testDatabase } from '../database';
 
 /** Files whose timers run in every process that answers requests. */
-const ANSWERING = ['libs/platform/src/waiting/heartbeat.ts'];
+const ANSWERING = ['libs/platform/src/waiting/request-arrival-clock.ts'];
 
 const ROOT = join(__dirname, '../../../..');
 /**

@@ -3,8 +3,8 @@ import { AlternativeAnswer, created, Endpoint, withAlternative } from '@rookery/
 import type { Call, ProjectScope } from '@rookery/api-v4';
 import type { SignedInViewer } from '@rookery/kernel';
 import { addsCommitsOf } from '../repositories/code.permission';
-import { CherryPicksAndReverts } from './commit-copies';
-import type { CommitCopy } from './commit-copies';
+import { CherryPicksAndReverts } from './cherry-picks-and-reverts';
+import type { CommitCopy } from './cherry-picks-and-reverts';
 import { CherryPickCommit, RevertCommit } from './commit-copies.dto';
 import { commitPresenter } from './commit.presenter';
 import type { CommitRow } from './commit.presenter';

@@ -1,7 +1,7 @@
 import { Module } from '@nestjs/common';
 import { ProtectedRefsModule } from '../protected-refs/protected-refs.module';
 import { RepositoriesModule } from '../repositories/repositories.module';
-import { CherryPicksAndReverts } from './commit-copies';
+import { CherryPicksAndReverts } from './cherry-picks-and-reverts';
 import { CommitCopiesController } from './commit-copies.controller';
 import { CommitHistory } from './commit-history';
 import { CommitPipelines } from './commit-pipelines';

@@ -20,12 +20,12 @@ import type { Tx } from '@rookery/persistence';
 import { NoteableKinds, noteables } from '../../base/noteables/noteable-kinds';
 import { findActorId, resolveEventCauseTime, readSubjects } from '../../base/noteables/subjects';
 import { NoteSubjects } from '../../talk/notes/note-subjects';
-import { lockExistingMilestoneIds } from '../../planning/milestones/present-milestones';
+import { lockExistingMilestoneIds } from '../../planning/milestones/existing-milestones';
 import { ACTIVITY_TARGET_TYPES } from './activity-types';
 import type { ActivityAction } from './activity-types';
 import { readPushEntries } from './push-entries';
-import { attachedActivity, ActivityRecorder } from './record-activity';
-import type { ActivityEntry } from './record-activity';
+import { attachedActivity, ActivityRecorder } from './activity-recorder';
+import type { ActivityEntry } from './activity-recorder';
 
 type NoteableActionEvent = Delivered<NoteableEvent<'created' | 'closed' | 'reopened' | 'merged' | 'approved'>>;
 

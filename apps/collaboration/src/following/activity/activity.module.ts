@@ -6,7 +6,7 @@ import { ActivityConsumer } from './activity.consumer';
 import { ActivityController } from './activity.controller';
 import { ActivityQueries } from './activity.queries';
 import { OldActivityJob } from './old-activity.job';
-import { attachedActivity, ActivityRecorder } from './record-activity';
+import { attachedActivity, ActivityRecorder } from './activity-recorder';
 
 /** Feeds of activity by user and by project. */
 @Owns(ActivityEvent)

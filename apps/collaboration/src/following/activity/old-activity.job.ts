@@ -5,7 +5,7 @@ import { Database } from '@rookery/persistence';
 import { deleteExpiredRows } from '../../base/noteables/expired-rows';
 import { activitySettings } from './activity.config';
 import type { ActivitySettings } from './activity.config';
-import { oldActivity } from './record-activity';
+import { oldActivity } from './activity-recorder';
 
 /** Deletes entries of feeds older than the retention time. Source: reference work-tracking 7.8; ADR 0080. */
 @Injectable()

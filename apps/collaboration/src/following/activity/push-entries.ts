@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { prepareStatement } from '@rookery/persistence';
 import type { Tx } from '@rookery/persistence';
-import type { ActivityEntry } from './record-activity';
+import type { ActivityEntry } from './activity-recorder';
 
 /** Facts of a push in a feed. Source: reference repositories 1.6. */
 export interface PushData {

@@ -12,8 +12,8 @@ import { findActorId } from '../../base/noteables/subjects';
 import type { MailTemplate } from './composing/mail-templates';
 import { ParticipantRecorder } from './participant-recorder';
 import { Participants } from './participants';
-import { NoteableMailEnqueuer } from './queue-mails';
-import type { Notice } from './queue-mails';
+import { NoteableMailEnqueuer } from './noteable-mail-enqueuer';
+import type { Notice } from './noteable-mail-enqueuer';
 
 type NoticeRecipients = Notice['to'];
 

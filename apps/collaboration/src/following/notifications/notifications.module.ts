@@ -7,7 +7,7 @@ import { NotificationSettingsModule } from '../notification-settings/notificatio
 import { AccountMailQueue } from './account-mails/account-mail-queue';
 import { AccountMail } from './account-mails/account-mail.entity';
 import { AccountMailsConsumer } from './account-mails/account-mails.consumer';
-import { AccountMailEnqueuer } from './account-mails/queue-account-mails';
+import { AccountMailEnqueuer } from './account-mails/account-mail-enqueuer';
 import { ParticipantRecorder } from './participant-recorder';
 import { NoteableMailQueue } from './mail-queue';
 import { Mail, MailAllowance, Participant } from './mail.entity';
@@ -23,12 +23,12 @@ import { Participants } from './participants';
 import { PipelineMailQueue } from './pipeline-mails/pipeline-mail-queue';
 import { PipelineMail } from './pipeline-mails/pipeline-mail.entity';
 import { PipelineMailsConsumer } from './pipeline-mails/pipeline-mails.consumer';
-import { ProjectOrGroupMailQueue } from './place-mails/place-mail-queue';
+import { ProjectOrGroupMailQueue } from './place-mails/project-or-group-mail-queue';
 import { ProjectOrGroupMail, ProjectMailFanOut } from './place-mails/place-mail.entity';
 import { MembershipMailsConsumer } from './place-mails/place-mails.consumer';
 import { ProjectMailsJob } from './place-mails/project-mails.job';
-import { ProjectOrGroupMailEnqueuer } from './place-mails/queue-place-mails';
-import { NoteableMailEnqueuer } from './queue-mails';
+import { ProjectOrGroupMailEnqueuer } from './place-mails/project-or-group-mail-enqueuer';
+import { NoteableMailEnqueuer } from './noteable-mail-enqueuer';
 import { MailFanOut } from './watching/mail-fan-out.entity';
 import { WatcherMailsJob } from './watching/watcher-mails.job';
 import {

@@ -1,6 +1,6 @@
 import { declareAttachedTable } from '@rookery/persistence';
 import type { DeletedNoteables, Tx } from '@rookery/persistence';
-import { prepareTodoStatementsByParent, columnReader, splitByParent } from './raise-todos';
+import { prepareTodoStatementsByParent, columnReader, splitByParent } from './todo-recorder';
 
 const dropOfTargets = prepareTodoStatementsByParent(
   'todos_drop_of_targets',

@@ -17,8 +17,8 @@ import type { MentionedUser } from '../../talk/mentions/user-mentions';
 import { NoteableKinds, noteables } from '../../base/noteables/noteable-kinds';
 import { findActorId, resolveEventCauseTime, readAuthoredTexts } from '../../base/noteables/subjects';
 import { NoteSubjects } from '../../talk/notes/note-subjects';
-import type { DeletedTarget, Settlement, TodoCandidate } from './raise-todos';
-import { TodoRecorder } from './raise-todos';
+import type { DeletedTarget, Settlement, TodoCandidate } from './todo-recorder';
+import { TodoRecorder } from './todo-recorder';
 import { attachedTodos } from './todo-removal';
 
 type NoteEvent = Delivered<typeof noteCreated> | Delivered<typeof noteUpdated>;

@@ -5,7 +5,7 @@ import { NotesModule } from '../../talk/notes/notes.module';
 import { AccessRequestTodos } from './access-request-todos';
 import { AccessRequestsConsumer } from './access-requests.consumer';
 import { TodoMarkingService } from './marking.service';
-import { TodoRecorder } from './raise-todos';
+import { TodoRecorder } from './todo-recorder';
 import { TodoQuickActions } from './todo-quick-actions';
 import { Todo } from './todo.entity';
 import { TodosConsumer } from './todos.consumer';

@@ -4,7 +4,7 @@ import { Directory } from '@rookery/directory';
 import { Consume } from '@rookery/messaging';
 import type { EffectBatch } from '@rookery/messaging';
 import { projectIdsBelow } from '../../base/noteables/moved-projects';
-import { replaceUnreachableLabels } from './labelling/stray-labels';
+import { replaceUnreachableLabels } from './labelling/unreachable-labels';
 
 /** Replaces labels that a moved project no longer reaches. Source: docs/architecture.md 3. */
 @Controller()

@@ -8,7 +8,7 @@ import type { Collection, Tx } from '@rookery/persistence';
 import { projectIdsBelow } from '../../base/noteables/moved-projects';
 import { NoteableKinds } from '../../base/noteables/noteable-kinds';
 import { waitForTransactionsBeforeProjectMove } from '../../base/noteables/planning-place';
-import { replaceUnreachableMilestones } from './assigning/stray-milestones';
+import { replaceUnreachableMilestones } from './assigning/unreachable-milestones';
 import type { Milestone } from './milestone.entity';
 import { milestones } from './milestones.service';
 

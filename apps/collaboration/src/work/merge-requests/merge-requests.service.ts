@@ -23,7 +23,7 @@ import { NoteLimit } from '../../talk/notes/note-limit';
 import { removeNotesOfNoteables } from '../../talk/notes/note-removal';
 import { systemNotes, writeSystemNotes } from '../../talk/notes/system-notes';
 import { checkTitleAndDescription } from '../issues/issue.entity';
-import { MergeRequestRecorder } from './closing/merge-request-records';
+import { MergeRequestRecorder } from './closing/merge-request-recorder';
 import { computeMergeRequestChange, keepPermittedMergeRequestChanges } from './merge-request-change';
 import type { MergeRequestChange, MergeRequestUpdate } from './merge-request-change';
 import { emitMergeRequestChange, emitMergeRequestCreated, isMergeRequestChanged } from './merge-request-events';

@@ -6,7 +6,7 @@ import { Database, filter, ListQuery } from '@rookery/persistence';
 import type { Bind, Filters, SqlReader, RowOf, Tx } from '@rookery/persistence';
 import { isMembershipOrShareUnexpiredSql, OWN_TABLES } from '../../directory/reach/reach-sql';
 import { isTokenBotOfGroupsSql, isUserVisibleSql } from '../../users/bot-home';
-import { createUserSearchFilter } from '../../users/person-search';
+import { createUserSearchFilter } from '../../users/user-search-filter';
 import { userSummaryJsonSql } from '../../users/users.queries';
 import type { Member } from '../member.entity';
 import type { MemberSource } from './member-source';

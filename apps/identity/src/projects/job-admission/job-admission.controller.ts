@@ -20,7 +20,7 @@ import { groupReference } from '../../namespaces/namespace.presenter';
 import { ProjectListsQueries } from '../listing/project-lists.queries';
 import { project } from '../project.presenter';
 import type { ProjectRow } from '../project-row';
-import { JobTokenScopeGroupsQueries } from './admitted-groups.queries';
+import { JobTokenScopeGroupsQueries } from './job-token-scope-groups.queries';
 import {
   CreateAdmittedGroup,
   CreateAdmittedProject,

@@ -3,7 +3,7 @@ import type { Page, PageRequest, Viewer } from '@rookery/kernel';
 import { Database, ListQuery } from '@rookery/persistence';
 import type { UserSummary } from '../../users/user.entity';
 import { isUserVisibleSql } from '../../users/bot-home';
-import { createUserSearchFilter } from '../../users/person-search';
+import { createUserSearchFilter } from '../../users/user-search-filter';
 import { userSummaryJsonSql } from '../../users/users.queries';
 
 /** A user who has starred a project, with the time. */

@@ -9,7 +9,7 @@ import type {
 } from '@rookery/contracts';
 import { Database, statement } from '@rookery/persistence';
 import type { RowOf } from '@rookery/persistence';
-import { BOTS } from '../../users/bot-limits';
+import { BOTS } from '../../users/bot-external-flag';
 import type { User } from '../../users/user.entity';
 import { PackageClient } from './package-client';
 import { REFUSED_STATES, UNCONFIRMED } from './refused-states';

@@ -20,7 +20,7 @@ import type { AccessToken } from '../access-token.entity';
 import { AccessTokensQueries, ISSUED_TO_OTHERS } from '../access-tokens.queries';
 import { AccessTokensService } from '../access-tokens.service';
 import type { User, UserKind, UserRow, UserState } from '../../users/user.entity';
-import { BOTS } from '../../users/bot-limits';
+import { BOTS } from '../../users/bot-external-flag';
 import { UsersQueries } from '../../users/users.queries';
 import { REFUSED_STATES, UNCONFIRMED } from './refused-states';
 import { ADDRESS_IS_NEW, TokenUse, USE_IS_OUTDATED } from './token-use';

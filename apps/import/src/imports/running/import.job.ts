@@ -5,7 +5,7 @@ import { ImportStageFailed, ImportStagePostponed } from '../../stages/stage-fail
 import { runImport } from '../import-jobs';
 import { ImportRecords } from '../import-records';
 import { ImportEnded, ImportPermissionLost } from './import-checks';
-import { ImportRunner } from './import-run';
+import { ImportRunner } from './import-runner';
 
 /** Failures in a row without progress. They take about half a minute, since the clients of an import wait for it. */
 const MAX_FAILED_TRIES = 4;

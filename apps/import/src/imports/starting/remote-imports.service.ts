@@ -2,8 +2,8 @@ import { Injectable } from '@nestjs/common';
 import { ImportRefused } from '@rookery/kernel';
 import type { SignedInViewer } from '@rookery/kernel';
 import type { ImportView } from '../imports.service';
-import { ImportStarter } from './new-imports';
-import type { ImportOptions, ImportPlan } from './new-imports';
+import { ImportStarter } from './import-starter';
+import type { ImportOptions, ImportPlan } from './import-starter';
 import { RemoteLookup } from './remote-lookup';
 import { describeImportProblem } from './target-problems';
 

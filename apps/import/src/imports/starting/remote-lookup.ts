@@ -4,7 +4,7 @@ import type { SettingsOf } from '@rookery/platform';
 import { importSettings } from '../../import.config';
 import { remoteApiUrl, RemoteClient } from '../../sources/remote/remote-client';
 import type { RemoteRepository } from '../../sources/remote/remote-repository';
-import { UpstreamError } from '../../sources/source-error';
+import { UpstreamError } from '../../sources/upstream-error';
 import type { UpstreamAccess } from '../../sources/upstream-repository';
 import { UpstreamRequests } from '../../sources/upstream-requests';
 import { describeSize } from './describe-size';

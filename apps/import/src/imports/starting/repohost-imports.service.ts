@@ -1,13 +1,13 @@
 import { Injectable } from '@nestjs/common';
 import type { ImportRefused, SignedInViewer } from '@rookery/kernel';
 import { RepohostClient } from '../../sources/repohost/repohost-client';
-import { UpstreamError } from '../../sources/source-error';
+import { UpstreamError } from '../../sources/upstream-error';
 import type { UpstreamProject } from '../../sources/upstream-project';
 import type { UpstreamAccess } from '../../sources/upstream-repository';
 import type { ImportView } from '../imports.service';
-import type { ImportOptions } from './new-imports';
+import type { ImportOptions } from './import-starter';
 import { repohostRefusal } from './repohost-refusals';
-import { RepohostImportStarter } from './repohost-starts';
+import { RepohostImportStarter } from './repohost-import-starter';
 
 /** Source: reference identity-and-import 6.5. */
 export interface RepohostImportRequest extends ImportOptions {

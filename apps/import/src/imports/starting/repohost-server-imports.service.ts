@@ -1,14 +1,14 @@
 import { Injectable } from '@nestjs/common';
 import type { SignedInViewer } from '@rookery/kernel';
 import { repohostServerApiUrl, RepohostServerClient } from '../../sources/repohost-server/repohost-server-client';
-import { UpstreamError } from '../../sources/source-error';
+import { UpstreamError } from '../../sources/upstream-error';
 import type { UpstreamAccess } from '../../sources/upstream-repository';
 import { UpstreamRequests } from '../../sources/upstream-requests';
 import type { UpstreamProject } from '../../sources/upstream-project';
 import type { ImportView } from '../imports.service';
-import type { ImportOptions } from './new-imports';
+import type { ImportOptions } from './import-starter';
 import { repohostRefusal } from './repohost-refusals';
-import { RepohostImportStarter } from './repohost-starts';
+import { RepohostImportStarter } from './repohost-import-starter';
 
 /** Source: reference identity-and-import 6.4. */
 export interface RepohostServerImportRequest extends ImportOptions {

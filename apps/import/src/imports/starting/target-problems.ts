@@ -1,5 +1,5 @@
 import type { ImportTargetAnswer } from '@rookery/contracts';
-import type { ImportProblem } from './new-imports';
+import type { ImportProblem } from './import-starter';
 
 const MISSING_NAMESPACE = 'Namespace or group to import repository into does not exist.';
 const LATE = 'The import took too long to start.';

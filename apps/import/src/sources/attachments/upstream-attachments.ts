@@ -1,6 +1,6 @@
 import { MAX_UPLOAD_BYTES } from '@rookery/contracts';
 import type { EgressAnswer, EgressStream } from '@rookery/egress';
-import { UpstreamError } from '../source-error';
+import { UpstreamError } from '../upstream-error';
 import type { UpstreamAccess } from '../upstream-repository';
 import { isRateLimitedAnswer, assertUpstreamSuccess, UpstreamRequests } from '../upstream-requests';
 import type { AttachmentLinks } from './attachment-links';

@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import type { EgressAnswer } from '@rookery/egress';
-import { UpstreamError } from '../source-error';
+import { UpstreamError } from '../upstream-error';
 import { MAX_ITEMS, PAGE_BYTES, SMALL_BYTES } from '../upstream-repository';
 import type { UpstreamAccess, UpstreamPage, UpstreamRepository } from '../upstream-repository';
 import { isRateLimitedAnswer, parseUpstreamJson, assertUpstreamSuccess, UpstreamRequests } from '../upstream-requests';

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { EgressError } from '@rookery/egress';
 import type { EgressAnswer } from '@rookery/egress';
-import { UpstreamError } from '../source-error';
+import { UpstreamError } from '../upstream-error';
 import { storableText } from '../upstream-fields';
 import { SMALL_BYTES } from '../upstream-repository';
 import type { UpstreamAccess, UpstreamPage } from '../upstream-repository';

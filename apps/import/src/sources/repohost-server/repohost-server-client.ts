@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { basicCredential } from '../basic-credential';
-import { UpstreamError } from '../source-error';
+import { UpstreamError } from '../upstream-error';
 import { toFields } from '../upstream-fields';
 import type { UpstreamProject } from '../upstream-project';
 import { MAX_ITEMS, PAGE_BYTES, SMALL_BYTES } from '../upstream-repository';

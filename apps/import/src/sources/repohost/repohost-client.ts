@@ -3,7 +3,7 @@ import type { SettingsOf } from '@rookery/platform';
 import { importSettings } from '../../import.config';
 import { basicCredential } from '../basic-credential';
 import { assertInsideApi } from '../page-addresses';
-import { UpstreamError } from '../source-error';
+import { UpstreamError } from '../upstream-error';
 import { toFields } from '../upstream-fields';
 import type { UpstreamProject } from '../upstream-project';
 import { MAX_ITEMS, PAGE_BYTES, SMALL_BYTES } from '../upstream-repository';

@@ -1,5 +1,5 @@
 import type { ImportedTotal } from '@rookery/contracts';
-import { UpstreamError } from '../../sources/source-error';
+import { UpstreamError } from '../../sources/upstream-error';
 
 /** Limits of the files of one import. Units: `ms` of waiting for files in one try of the import. */
 export interface AttachmentLimits extends ImportedTotal {

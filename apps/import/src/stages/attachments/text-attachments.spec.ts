@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { AttachmentLinks } from '../../sources/attachments/attachment-links';
 import type { ArrivingAttachment, UpstreamAttachments } from '../../sources/attachments/upstream-attachments';
-import { UpstreamError } from '../../sources/source-error';
+import { UpstreamError } from '../../sources/upstream-error';
 import { AttachmentBudget } from './attachment-budget';
 import type { AttachmentLimits } from './attachment-budget';
 import type { ProjectUploads } from './project-uploads';

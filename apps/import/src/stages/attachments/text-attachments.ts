@@ -4,7 +4,7 @@ import type { ImportedAttachment } from '@rookery/contracts';
 import { EgressError } from '@rookery/egress';
 import type { EgressReason } from '@rookery/egress';
 import type { UpstreamAttachments } from '../../sources/attachments/upstream-attachments';
-import { UpstreamError } from '../../sources/source-error';
+import { UpstreamError } from '../../sources/upstream-error';
 import { ImportStageFailed, ImportStagePostponed } from '../stage-failure';
 import type { FailedObject } from '../stage-failure';
 import type { AttachmentBudget } from './attachment-budget';

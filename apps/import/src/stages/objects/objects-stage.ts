@@ -3,13 +3,13 @@ import type { UnimportedObject } from '@rookery/contracts';
 import { TextAttachmentImporter } from '../attachments/text-attachments';
 import type { AttachmentsSource } from '../attachments/text-attachments';
 import { ImportPeopleClient } from '../../people/people';
-import { UpstreamError } from '../../sources/source-error';
+import { UpstreamError } from '../../sources/upstream-error';
 import type { UpstreamPage, UpstreamRepository } from '../../sources/upstream-repository';
 import { ImportStageFailed, ImportStagePostponed } from '../stage-failure';
 import type { FailedObject } from '../stage-failure';
 import type { StagePage, StageProgress } from '../stage-progress';
 import type { ObjectList } from './object-list';
-import { ImportObjectsClient } from './project-objects';
+import { ImportObjectsClient } from './import-objects-client';
 
 /** The repository whose objects are imported, and the project. */
 export interface ObjectsSource {

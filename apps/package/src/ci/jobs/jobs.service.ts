@@ -6,7 +6,7 @@ import { statement, Work } from '@rookery/persistence';
 import type { Tx } from '@rookery/persistence';
 import { isFinished } from '../pipelines/pipeline-statuses';
 import { PipelineRows } from '../pipelines/pipeline-rows';
-import { PipelineRunPermissions } from '../pipelines/pipeline-users';
+import { PipelineRunPermissions } from '../pipelines/pipeline-run-permissions';
 import type { PipelineArguments } from '../pipelines/pipeline-variables';
 import { readArguments, toProjectPipelineRow } from '../pipelines/pipelines.queries';
 import type { PipelineRow, StoredPipeline } from '../pipelines/pipelines.queries';

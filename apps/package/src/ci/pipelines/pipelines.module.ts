@@ -5,7 +5,7 @@ import { MergeRequestPipelinesController } from './merge-request-pipelines.contr
 import { Pipeline } from './pipeline.entity';
 import { PipelineRows } from './pipeline-rows';
 import { PipelineStarts } from './pipeline-starts';
-import { PipelineRunPermissions } from './pipeline-users';
+import { PipelineRunPermissions } from './pipeline-run-permissions';
 import { PipelineVariable } from './pipeline-variable.entity';
 import { PipelinesController } from './pipelines.controller';
 import { PipelinesQueries } from './pipelines.queries';

@@ -6,7 +6,7 @@ import { Database, statement } from '@rookery/persistence';
 import { CollaborationClient } from '../../ci/pipelines/collaboration-client';
 import { FINISHED_STATUSES } from '../../ci/pipelines/pipeline-statuses';
 import type { ReportProperty, ReportTool } from '../reports/dependency-report.entity';
-import { DependencyReportReader } from '../reports/report-reading';
+import { DependencyReportReader } from '../reports/dependency-report-reader';
 
 /** A valid report of a pipeline. */
 export interface SourceReport {

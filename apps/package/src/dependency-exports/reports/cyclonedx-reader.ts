@@ -1,8 +1,8 @@
 import type { Readable } from 'node:stream';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { Tokenizer } from '@streamparser/json';
-import type { ComponentFacts } from './component-facts';
-import { parseCycloneDxComponent } from './component-facts';
+import type { ComponentFacts } from './cyclonedx-component';
+import { parseCycloneDxComponent } from './cyclonedx-component';
 import { cycloneDxShape, readField, readList, readText } from './cyclonedx-shape';
 import { DependencyGraph } from './dependency-graph';
 import type { ReportProperty, ReportTool } from './dependency-report.entity';

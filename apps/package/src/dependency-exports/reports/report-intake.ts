@@ -9,7 +9,7 @@ import type { Tx } from '@rookery/persistence';
 import { JobTokens } from '../../ci/jobs/job-tokens';
 import type { TokenJob } from '../../ci/jobs/job-tokens';
 import { PipelineRows } from '../../ci/pipelines/pipeline-rows';
-import { PipelineRunPermissions } from '../../ci/pipelines/pipeline-users';
+import { PipelineRunPermissions } from '../../ci/pipelines/pipeline-run-permissions';
 import { PackageFiles } from '../../packages/package-files';
 import type { StoredFile } from '../../packages/package-files';
 import { readUploadForm } from '../../packages/upload-form';

@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { Job } from '@rookery/jobs';
 import type { JobRun } from '@rookery/jobs';
 import { readDependencyReport } from '../dependency-jobs';
-import { DependencyReportReader } from './report-reading';
+import { DependencyReportReader } from './dependency-report-reader';
 
 /** Reads documents after they were handed in. Source: reference packages-and-admin 6.4. */
 @Injectable()

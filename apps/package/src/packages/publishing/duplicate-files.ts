@@ -8,8 +8,8 @@ import { PackageSettingsService } from '../../package-settings/package-settings.
 import type { PackageName } from '../../package-settings/package-settings.service';
 import type { PackageFileRow } from '../listing/packages.queries';
 import type { StoredFile } from '../package-files';
-import { isRetryOfUnansweredUpload, UploadAnswerTracker } from './upload-receipts';
-import type { EarlierUpload } from './upload-receipts';
+import { isRetryOfUnansweredUpload, UploadAnswerTracker } from './upload-answer-tracker';
+import type { EarlierUpload } from './upload-answer-tracker';
 
 /** A file of a package. `fileName` is the stored name. */
 export interface NewPackageFile extends PackageName {

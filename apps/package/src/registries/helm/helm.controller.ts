@@ -3,7 +3,7 @@ import { createdMessage, Endpoint, file, streamedFile, streamedBody } from '@roo
 import type { Call, FileAnswer, ProjectScope, StreamedCall } from '@rookery/api-v4';
 import type { SignedInViewer } from '@rookery/kernel';
 import { Links } from '@rookery/platform';
-import { addErrorKeyToRefusal } from '../../packages/error-text.presenter';
+import { addErrorKeyToRefusal } from '../../packages/error-key.presenter';
 import { packageDownload } from '../../packages/package-download.presenter';
 import { MAX_FILE_BYTES, PackageFiles } from '../../packages/package-files';
 import { basicRegistry, publishesPackages, readsPackages } from '../../packages/packages.permission';

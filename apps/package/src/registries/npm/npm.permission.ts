@@ -2,7 +2,7 @@ import { ability } from '@rookery/api-v4';
 import type { GroupScope, ProjectScope, Refusals, RenderedError } from '@rookery/api-v4';
 import { NotFound, Unauthorized } from '@rookery/kernel';
 import type { Viewer } from '@rookery/kernel';
-import { addErrorKeyToRefusal } from '../../packages/error-text.presenter';
+import { addErrorKeyToRefusal } from '../../packages/error-key.presenter';
 import { canReadPackages } from '../../packages/packages.policy';
 
 /** Undefined for the registry of the instance. */

@@ -5,7 +5,7 @@ import type { SignedInViewer } from '@rookery/kernel';
 import { Database, statement } from '@rookery/persistence';
 import type { SqlReader } from '@rookery/persistence';
 import { nameKeyOf } from '../../packages/package-types';
-import type { EarlierUpload } from '../../packages/publishing/upload-receipts';
+import type { EarlierUpload } from '../../packages/publishing/upload-answer-tracker';
 import { PackageRemoval } from '../../packages/removal/package-removal';
 import { PackageProtections } from '../../protection-rules/protections';
 import { parseNugetVersion } from './nuget-version';

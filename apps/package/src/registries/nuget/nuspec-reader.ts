@@ -5,7 +5,7 @@ import type { Entry, ZipFile } from 'yauzl';
 import { listEntries, isReadableZipEntry } from '../../packages/archives/stored-zip';
 import type { StoredArchive } from '../../packages/archives/stored-zip';
 import { nugetValidationRefusal } from './nuspec';
-import { readNugetArchive } from './read-package';
+import { readNugetArchive } from './nuget-archive';
 
 const MAX_NUSPEC_BYTES = 512 * 1024;
 const MAX_MS = 10_000;

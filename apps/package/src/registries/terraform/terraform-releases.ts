@@ -8,8 +8,8 @@ import { isPackageInOtherProject, lockPackageNameBelowRoot } from '../../package
 import { raisePackageIndexGeneration } from '../../packages/indexing/package-index';
 import type { StoredFile } from '../../packages/package-files';
 import { PackagePublishing } from '../../packages/publishing/package-publishing';
-import { isRetryOfUnansweredUpload, UploadAnswerTracker } from '../../packages/publishing/upload-receipts';
-import type { EarlierUpload } from '../../packages/publishing/upload-receipts';
+import { isRetryOfUnansweredUpload, UploadAnswerTracker } from '../../packages/publishing/upload-answer-tracker';
+import type { EarlierUpload } from '../../packages/publishing/upload-answer-tracker';
 
 /** A version to publish. `name` is that of the package; `isShareable` lets other projects have the name, too. */
 export interface TerraformRelease {

@@ -8,7 +8,7 @@ import { ProjectRepositories } from '../../repositories/project-repositories';
 import { BlobContents } from './blob-contents';
 import type { BlobContent } from './blob-contents';
 import { IdentifyBlob } from './blobs.dto';
-import { renderBlobContentJson } from './content-in-json.presenter';
+import { renderBlobContentJson } from './blob-content-json.presenter';
 import { FileRateLimits, LARGE_FILE_BYTES } from './file-limits';
 import { rawFile } from './raw-file.presenter';
 

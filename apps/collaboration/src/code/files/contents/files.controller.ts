@@ -4,7 +4,7 @@ import type { Call, FileAnswer, ProjectScope } from '@rookery/api-v4';
 import { InvalidParameters, Refused } from '@rookery/kernel';
 import { readsFilesOf } from '../../repositories/code.permission';
 import { ProjectRepositories } from '../../repositories/project-repositories';
-import { renderBlobContentJson } from '../blobs/content-in-json.presenter';
+import { renderBlobContentJson } from '../blobs/blob-content-json.presenter';
 import { FileRateLimits, LARGE_FILE_BYTES } from '../blobs/file-limits';
 import { rawFile } from '../blobs/raw-file.presenter';
 import { blamedFile, BLAME_SCHEMA } from './blame.presenter';

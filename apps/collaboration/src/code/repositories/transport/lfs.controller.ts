@@ -2,7 +2,7 @@ import { Controller } from '@nestjs/common';
 import { emptyOk, Endpoint, projectByPresentOrFormerPath, streamedBody } from '@rookery/api-v4';
 import { NotImplemented } from '@rookery/kernel';
 import { mayUseGitService } from '../git-access.permission';
-import { createInvisibleProjectError } from './invisible-as';
+import { createInvisibleProjectError } from './invisible-project';
 import { IdentifyRepository } from './smart-http.dto';
 
 const common = {

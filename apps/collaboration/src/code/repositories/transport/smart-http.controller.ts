@@ -10,7 +10,7 @@ import { mayUseGitService, usesNamedGit } from '../git-access.permission';
 import { ProjectRepositories } from '../project-repositories';
 import { PushReceiver } from '../ref-updates/push-receiver';
 import { convertGitFailures } from '../git-failures';
-import { createInvisibleProjectError } from './invisible-as';
+import { createInvisibleProjectError } from './invisible-project';
 import { moveNotice } from './moved-project';
 import { IdentifyRepository, ListAdvertisedRefs } from './smart-http.dto';
 

@@ -10,8 +10,8 @@ import {
 import type { AccountMailTemplate } from '@rookery/contracts';
 import { Consume } from '@rookery/messaging';
 import type { Delivered, EffectBatch } from '@rookery/messaging';
-import { AccountMailEnqueuer } from './queue-account-mails';
-import type { AccountNotice } from './queue-account-mails';
+import { AccountMailEnqueuer } from './account-mail-enqueuer';
+import type { AccountNotice } from './account-mail-enqueuer';
 
 /**
  * Queues e-mails about events of addresses, access tokens and exports.

@@ -7,8 +7,8 @@ import type { Clock } from '@rookery/kernel';
 import { statement, Work } from '@rookery/persistence';
 import { NoteableKinds, cachePerNoteableKind } from '../../../base/noteables/noteable-kinds';
 import type { NoteableKind } from '../../../base/noteables/noteable-kinds';
-import { NoteableMailEnqueuer } from '../queue-mails';
-import type { Notice } from '../queue-mails';
+import { NoteableMailEnqueuer } from '../noteable-mail-enqueuer';
+import type { Notice } from '../noteable-mail-enqueuer';
 
 interface DueNoteable {
   readonly id: number;

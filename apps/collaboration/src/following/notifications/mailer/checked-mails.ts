@@ -1,8 +1,8 @@
 import type { Directory } from '@rookery/directory';
 import type { Database, DeclaredStatement, Work } from '@rookery/persistence';
 import type { SendMailOptions } from 'nodemailer';
-import { DueMailChecker } from './due-check';
-import type { DueRecipient } from './due-check';
+import { DueMailChecker } from './due-mail-checker';
+import type { DueRecipient } from './due-mail-checker';
 import { deriveMessageId } from './mail-identity';
 import type { MailIdentity } from './mail-identity';
 import type { DueMail, MailOutcome, MailSource, QueueLength } from './mail-source';

@@ -14,7 +14,7 @@ import { Consume } from '@rookery/messaging';
 import type { Delivered, EffectBatch } from '@rookery/messaging';
 import type { Tx } from '@rookery/persistence';
 import type { ProjectOrGroupMailTemplate, ProjectOrGroupNotice } from './place-mail-templates';
-import { ProjectOrGroupMailEnqueuer } from './queue-place-mails';
+import { ProjectOrGroupMailEnqueuer } from './project-or-group-mail-enqueuer';
 
 type MemberEvent = Delivered<typeof memberAdded | typeof memberChanged | typeof accessRequestChanged>;
 const QUEUEING = { effect: 'queue-place-mails' };

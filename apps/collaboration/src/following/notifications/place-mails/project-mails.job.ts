@@ -5,7 +5,7 @@ import type { JobRun } from '@rookery/jobs';
 import { statement, Work } from '@rookery/persistence';
 import type { RowOf, Tx } from '@rookery/persistence';
 import type { ProjectMailFanOut } from './place-mail.entity';
-import { queueProjectMails, ProjectOrGroupMailEnqueuer } from './queue-place-mails';
+import { queueProjectMails, ProjectOrGroupMailEnqueuer } from './project-or-group-mail-enqueuer';
 
 const lockFanOut = statement<{ id: number }, RowOf<ProjectMailFanOut, Exclude<keyof ProjectMailFanOut, 'id'>>>(
   'place_mail_fan_outs_take',

@@ -1,6 +1,6 @@
 import type { NoteableType } from '@rookery/contracts';
 import { Column, Entity, PrimaryGeneratedColumn } from 'typeorm';
-import type { Notice } from '../queue-mails';
+import type { Notice } from '../noteable-mail-enqueuer';
 
 /** Notices that some users who watch the place still have to get. Source: ADR 0082. */
 @Entity('mail_fan_outs')

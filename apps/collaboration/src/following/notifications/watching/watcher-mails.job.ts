@@ -5,7 +5,7 @@ import type { JobRun } from '@rookery/jobs';
 import { statement, Work } from '@rookery/persistence';
 import type { RowOf, Tx } from '@rookery/persistence';
 import { NoteableKinds } from '../../../base/noteables/noteable-kinds';
-import { NoteableMailEnqueuer } from '../queue-mails';
+import { NoteableMailEnqueuer } from '../noteable-mail-enqueuer';
 import type { MailFanOut } from './mail-fan-out.entity';
 import { queueWatcherMails } from './queue-watcher-mails';
 

@@ -5,7 +5,7 @@ import type { NoteableKind } from '../../../base/noteables/noteable-kinds';
 import { isWatchSettingSql } from '../../notification-settings/effective-setting-sql';
 import { joinByIdSql } from '../by-id-sql';
 import { reachesWatchers, findSwitch } from '../composing/mail-templates';
-import type { Notice } from '../queue-mails';
+import type { Notice } from '../noteable-mail-enqueuer';
 
 /** Number of watchers of one place that one statement returns at most. */
 export const WATCHERS_LIMIT = 500;

@@ -6,8 +6,8 @@ import type { Tx } from '@rookery/persistence';
 import { platformSettings } from '@rookery/platform';
 import type { SettingsOf } from '@rookery/platform';
 import { lockNoteables } from '../../../base/noteables/noteable-locks';
-import { readCommitsWithReferences } from '../../../code/commits/referring-commits';
-import type { ReferringCommit } from '../../../code/commits/referring-commits';
+import { readCommitsWithReferences } from '../../../code/commits/commits-with-references';
+import type { ReferringCommit } from '../../../code/commits/commits-with-references';
 import { isPartOfBulkPush } from '../../../code/repositories/ref-updates/push-groups';
 import { RefUpdateEffects } from '../../../code/repositories/ref-updates/ref-update-effects';
 import type {

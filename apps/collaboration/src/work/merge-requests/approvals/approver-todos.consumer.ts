@@ -7,7 +7,7 @@ import { statement } from '@rookery/persistence';
 import { parentAccessSql } from '../../../base/noteables/noteable-kinds';
 import { resolveEventCauseTime, findActorId } from '../../../base/noteables/subjects';
 import { effectiveNotificationSettingSql } from '../../../following/notification-settings/effective-setting-sql';
-import { TodoRecorder } from '../../../following/todos/raise-todos';
+import { TodoRecorder } from '../../../following/todos/todo-recorder';
 import { mergeRequestKind } from '../merge-request.kind';
 import { NAMED_APPROVER_SQL, OF_MERGE_REQUEST_SQL, RULES_HAVE_EFFECT_SQL } from './approval-sql';
 

@@ -4,7 +4,7 @@ import { Directory } from '@rookery/directory';
 import { Consume } from '@rookery/messaging';
 import type { EffectBatch } from '@rookery/messaging';
 import { statement } from '@rookery/persistence';
-import { MergeRequestClosingService } from '../merging/closed-by-push';
+import { MergeRequestClosingService } from '../merging/merge-request-closing.service';
 import type { AffectedRow } from '../versions/affected-merge-requests';
 
 /** Locks merge requests from deleted forks into other projects. */

@@ -16,7 +16,7 @@ import type { ObjectImporter, PreparedObjects, ReceivedObjects } from '../../../
 import { linkImportedLabels } from '../../../planning/labels/imported-labels';
 import { wrapMentionsInCode } from '../../../talk/mentions/quoted-mentions';
 import { checkTitleAndDescription, countDescriptionTasks } from '../../issues/issue.entity';
-import { MergeRequestRecorder } from '../closing/merge-request-records';
+import { MergeRequestRecorder } from '../closing/merge-request-recorder';
 import { isDraftTitle } from '../merge-request.entity';
 import { mergeRequestKind } from '../merge-request.kind';
 import { ImportedMergeRequestBranches, findInvalidBranchField } from './imported-branches';

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
 import { statement, Work } from '@rookery/persistence';
 import type { Tx } from '@rookery/persistence';
-import { TodoRecorder } from '../../../following/todos/raise-todos';
+import { TodoRecorder } from '../../../following/todos/todo-recorder';
 import { emitMergeRequestProgress } from '../merge-request-events';
 import type { StoredMergeStatus } from '../merge-request.entity';
 

@@ -15,7 +15,7 @@ import { MergeChecks, REFUSED, createStaleHeadConflict } from './merge-checks';
 import { MergeRecipes } from './merge-recipes';
 import type { PlannedMerge } from './merge-recipes';
 import { mergeRulesOf } from './merge-rules';
-import { BranchMergeQueue } from './merge-turns';
+import { BranchMergeQueue } from './branch-merge-queue';
 import type { MergeWishes } from './merge-wishes';
 import { toRequestBranches, failMerge, intendMerge, mergingRow } from './merging-rows';
 import type { MergingRow } from './merging-rows';

@@ -6,7 +6,7 @@ import type { SignedInViewer } from '@rookery/kernel';
 import { Database, statement } from '@rookery/persistence';
 import { LOGGER } from '@rookery/platform';
 import type { Logger } from '@rookery/platform';
-import { BackgroundViewerFinder } from '../merging/acting-viewers';
+import { BackgroundViewerFinder } from '../merging/background-viewer-finder';
 import { AutoMerge } from '../merging/auto-merge';
 import { isPipelineStatusMergeable, mergeRulesOf } from '../merging/merge-rules';
 import { MergeService } from '../merging/merge.service';

@@ -4,7 +4,7 @@ import { Directory } from '@rookery/directory';
 import type { EventCause } from '@rookery/directory';
 import { statement } from '@rookery/persistence';
 import type { Tx } from '@rookery/persistence';
-import { TodoRecorder } from '../../../following/todos/raise-todos';
+import { TodoRecorder } from '../../../following/todos/todo-recorder';
 import { ACTIVE_STATUSES, HEAD_PIPELINE_SQL } from './head-pipeline-sql';
 
 interface PipelineChange extends EventCause {

@@ -7,7 +7,7 @@ import { Links } from '@rookery/platform';
 import { isPartOfBulkPush } from '../../../code/repositories/ref-updates/push-groups';
 import type { SettledUpdates } from '../../../code/repositories/ref-updates/ref-update-effects';
 import { mergeRequestPolicy } from '../merge-request.policy';
-import { BackgroundViewerFinder } from '../merging/acting-viewers';
+import { BackgroundViewerFinder } from '../merging/background-viewer-finder';
 import { mapBranchUpdatesByName, isDeletion } from '../versions/affected-merge-requests';
 
 interface PushLinkParams {

@@ -7,7 +7,7 @@ import type {
   SettledUpdates,
 } from '../../../code/repositories/ref-updates/ref-update-effects';
 import { applyPushOptions } from './apply-push-options';
-import { MergeRequestPushOptionsService } from './pushed-requests';
+import { MergeRequestPushOptionsService } from './merge-request-push-options.service';
 import { PushMergeRequestLinks } from './push-links';
 
 /** Time after which a job applies options, unless the process of the push has done so. Units: milliseconds. */

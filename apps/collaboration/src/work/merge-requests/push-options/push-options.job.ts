@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { Job } from '@rookery/jobs';
 import type { JobRun } from '@rookery/jobs';
 import { applyPushOptions } from './apply-push-options';
-import { MergeRequestPushOptionsService } from './pushed-requests';
+import { MergeRequestPushOptionsService } from './merge-request-push-options.service';
 
 /** Applies push options after a crash. Source: reference repositories 1.5. */
 @Injectable()

@@ -6,7 +6,7 @@ import { RookeryError, Unavailable } from '@rookery/kernel';
 import { Database, statement } from '@rookery/persistence';
 import { LOGGER } from '@rookery/platform';
 import type { Logger } from '@rookery/platform';
-import { BackgroundViewerFinder } from '../merging/acting-viewers';
+import { BackgroundViewerFinder } from '../merging/background-viewer-finder';
 import { MergeService } from '../merging/merge.service';
 import { RebaseService } from '../merging/rebase.service';
 import { runMergeCommand } from './run-merge-command';

@@ -17,10 +17,10 @@ import type { NewPosition, NewSuggestion, PositionFields } from '../../../talk/n
 import { mergeRequestKind } from '../merge-request.kind';
 import { hasSuggestion, parseSuggestions } from '../suggestions/parse-suggestions';
 import { readLines } from '../suggestions/line-content';
-import { followThreadToNewDiff } from './follow-position';
+import { followThreadToNewDiff } from './follow-thread';
 import { DiffThreadFollower } from './followed-threads';
 import { requireDiffPosition } from './place-in-diff';
-import { FileMovesBetweenDiffs } from './read-moves';
+import { FileMovesBetweenDiffs } from './file-moves';
 
 /** A merge request with the commits of its latest version. */
 export interface ReviewedRow {

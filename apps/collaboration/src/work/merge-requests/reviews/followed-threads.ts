@@ -16,8 +16,8 @@ import { systemNotes, writeSystemNotesInThreads } from '../../../talk/notes/syst
 import { mergeRequestKind } from '../merge-request.kind';
 import { MERGE_REQUEST_SHOWN_AS } from '../merge-request.shape';
 import { readLines, computeLineSpan, textOfLines } from '../suggestions/line-content';
-import { followThreadToNewDiff } from './follow-position';
-import { FileMovesBetweenDiffs } from './read-moves';
+import { followThreadToNewDiff } from './follow-thread';
+import { FileMovesBetweenDiffs } from './file-moves';
 import { movePositionToDiff } from './shown-position';
 import type { DiffShas } from './shown-position';
 

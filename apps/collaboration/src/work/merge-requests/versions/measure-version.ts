@@ -1,6 +1,6 @@
 import { countCommits, GitError, listChangesWithLineCounts, mergeBase, readPatchId, readRefs } from '@rookery/git';
 import type { ObjectId, Repository } from '@rookery/git';
-import { readCommitsWithReferences } from '../../../code/commits/referring-commits';
+import { readCommitsWithReferences } from '../../../code/commits/commits-with-references';
 
 /** Commits and numbers of a version of a merge request. Source: reference repositories 8.5. */
 export interface MeasuredVersion {

@@ -7,7 +7,7 @@ import { LOGGER } from '@rookery/platform';
 import type { Logger } from '@rookery/platform';
 import { toKeepAroundRef, setHiddenRefs } from '../../../code/repositories/hidden-refs';
 import { resetApprovals } from '../approvals/reset-approvals';
-import { MergeRequestRecorder } from '../closing/merge-request-records';
+import { MergeRequestRecorder } from '../closing/merge-request-recorder';
 import { MergeRequest } from '../merge-request.entity';
 import { versionColumns } from '../merge-request-change';
 import { systemNotes, writeSystemNotes } from '../../../talk/notes/system-notes';

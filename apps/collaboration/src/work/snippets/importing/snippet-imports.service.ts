@@ -4,7 +4,7 @@ import { Invalid } from '@rookery/kernel';
 import { statement, Work } from '@rookery/persistence';
 import type { Tx } from '@rookery/persistence';
 import { toUserAgentColumns } from '../../../base/noteables/user-agent-detail';
-import { AccountMailEnqueuer } from '../../../following/notifications/account-mails/queue-account-mails';
+import { AccountMailEnqueuer } from '../../../following/notifications/account-mails/account-mail-enqueuer';
 import { applySnippetFileActions } from '../snippet-files';
 import { storeSnippetFiles } from '../snippet-file-rows';
 import { Snippet } from '../snippet.entity';

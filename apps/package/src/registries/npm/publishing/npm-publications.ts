@@ -9,8 +9,8 @@ import { raisePackageIndexGeneration } from '../../../packages/indexing/package-
 import { setTag } from '../../../packages/indexing/package-tags';
 import { setPackagesDeprecated } from '../../../packages/publishing/package-deprecation';
 import { PackagePublishing } from '../../../packages/publishing/package-publishing';
-import { isRetryOfUnansweredUpload, UploadAnswerTracker } from '../../../packages/publishing/upload-receipts';
-import type { EarlierUpload, UploadTurn } from '../../../packages/publishing/upload-receipts';
+import { isRetryOfUnansweredUpload, UploadAnswerTracker } from '../../../packages/publishing/upload-answer-tracker';
+import type { EarlierUpload, UploadTurn } from '../../../packages/publishing/upload-answer-tracker';
 import { parseNpmScope, renderNpmTarballName, stripBuildMetadata } from '../npm-names';
 import type { StoredTarball } from './document-reader';
 import { stripUnstorableCharacters } from './new-version';

@@ -6,7 +6,7 @@ import type { Viewer } from '@rookery/kernel';
 import { Links } from '@rookery/platform';
 import { SemVer } from 'semver';
 import { stripNpmScope, stripBuildMetadata } from '../npm-names';
-import { PackumentCache } from './document-cache';
+import { PackumentCache } from './packument-cache';
 import { batchManifestIds } from './manifest-parts';
 import type { SizedManifest } from './manifest-parts';
 import type { NpmPlace } from './npm-place';

@@ -12,7 +12,7 @@ import {
 } from '../../../packages/archives/stored-zip';
 import type { StoredArchive } from '../../../packages/archives/stored-zip';
 import { nugetValidationRefusal } from '../nuspec';
-import { readNugetArchive } from '../read-package';
+import { readNugetArchive } from '../nuget-archive';
 import { identifyPdb } from './portable-pdb';
 import type { PdbIdentity } from './portable-pdb';
 

@@ -1,5 +1,5 @@
 import { text } from 'node:stream/consumers';
-import { PackumentCache } from './document-cache';
+import { PackumentCache } from './packument-cache';
 
 const MIB = 1024 * 1024;
 

@@ -1,5 +1,5 @@
 import { readGeneratedRoutes } from '../routes/committed';
-import { redactPathForLog } from './logged-path';
+import { redactPathForLog } from './redact-path';
 
 describe('the logged path', () => {
   it('is omitted for routes with a secret in their template', () => {

@@ -3,8 +3,8 @@ import type { UpstreamKind } from '../../sources/upstream-hosts';
 import type { UpstreamProject } from '../../sources/upstream-project';
 import type { UpstreamAccess } from '../../sources/upstream-repository';
 import type { ImportView } from '../imports.service';
-import { ImportStarter } from './new-imports';
-import type { ImportOptions, ImportPlace } from './new-imports';
+import { ImportStarter } from './import-starter';
+import type { ImportOptions, ImportPlace } from './import-starter';
 import { repohostTargetRefusal, repohostRefusal } from './repohost-refusals';
 
 /** An import from a repository host. `find` asks the host, after the namespace was checked. */

@@ -22,11 +22,11 @@ import {
   optionedBranches,
 } from '../../../code/repositories/ref-updates/push-options';
 import type { OptionedBranch } from '../../../code/repositories/ref-updates/push-options';
-import { BackgroundViewerFinder } from '../merging/acting-viewers';
+import { BackgroundViewerFinder } from '../merging/background-viewer-finder';
 import { MergeRequestBranches } from '../versions/branches';
 import { branchRef } from '../versions/measure-version';
-import { PushOptionMergeRequestWriter } from './optioned-requests';
-import type { PushOptionMergeRequest } from './optioned-requests';
+import { PushOptionMergeRequestWriter } from './push-option-merge-request-writer';
+import type { PushOptionMergeRequest } from './push-option-merge-request-writer';
 import { parseMergeRequestPushOptions, humanizeName } from './request-options';
 import type { MergeRequestPushOptions } from './request-options';
 

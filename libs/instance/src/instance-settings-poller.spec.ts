@@ -2,8 +2,8 @@ import type { InstanceAnswer } from '@rookery/contracts';
 import { createLogger, Readiness } from '@rookery/platform';
 import type { AdminClient } from './admin-client';
 import { InstanceSettings } from './instance';
-import { InstanceSettingsPoller } from './instance-copy';
-import type { InstanceAnswerStore } from './kept-answers';
+import { InstanceSettingsPoller } from './instance-settings-poller';
+import type { InstanceAnswerStore } from './instance-answer-store';
 
 const KEPT: InstanceAnswer = { version: 4, features: {}, settings: {} };
 

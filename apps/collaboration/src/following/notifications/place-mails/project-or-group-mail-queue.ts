@@ -9,9 +9,9 @@ import { TEXT_LIMIT } from '../mailer/mail-text';
 import { MailTable } from '../mailer/mail-table';
 import { mailerSettings } from '../mailer/mailer.config';
 import type { MailerSettings } from '../mailer/mailer.config';
-import { composeProjectOrGroupMail } from './compose-place-mail';
-import type { ProjectOrGroupMailJob } from './compose-place-mail';
-import { wantedProjectOrGroupMailsSql } from './place-recipient-sql';
+import { composeProjectOrGroupMail } from './compose-project-or-group-mail';
+import type { ProjectOrGroupMailJob } from './compose-project-or-group-mail';
+import { wantedProjectOrGroupMailsSql } from './project-or-group-recipient-sql';
 
 const ROWS = '(select m.* from place_mails m where m.id = any(:ids::bigint[]) offset 0) i';
 /** The name and the tag of a release are part of the code. Source: reference repositories 7.2. */

@@ -4,7 +4,7 @@ import type { PositionFields } from '../../../talk/notes/positions/position-rows
 import { computeLineCodeCounters, composeDiffLineCode } from './diff-lines';
 import type { DiffLine } from './diff-lines';
 import type { ActiveThread } from './followed-threads';
-import type { FileMovesBetweenDiffs } from './read-moves';
+import type { FileMovesBetweenDiffs } from './file-moves';
 import { movePositionToDiff, readLineRange } from './shown-position';
 import type { DiffShas } from './shown-position';
 import { followLineToNewDiff } from './follow-line';

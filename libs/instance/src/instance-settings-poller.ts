@@ -4,7 +4,7 @@ import { Follower, LOGGER, Readiness } from '@rookery/platform';
 import type { Logger } from '@rookery/platform';
 import { AdminClient } from './admin-client';
 import { InstanceSettings } from './instance';
-import { InstanceAnswerStore } from './kept-answers';
+import { InstanceAnswerStore } from './instance-answer-store';
 
 /** How long admin may hold a request while nothing changes. Units: ms. */
 const WAIT_MS = 3000;

@@ -11,7 +11,7 @@ import type { MailerSettings } from '../mailer/mailer.config';
 import { possibleMembersSql } from '../watching/watchers';
 import { LIMITED_TEMPLATES } from './place-mail-templates';
 import type { ProjectOrGroupNotice, ProjectMailTemplate } from './place-mail-templates';
-import { wantedProjectOrGroupMailsSql } from './place-recipient-sql';
+import { wantedProjectOrGroupMailsSql } from './project-or-group-recipient-sql';
 
 /**
  * Queues e-mails about a project for all users who want them. `fan_out_id` is the id of a row of `place_mail_fan_outs`.

@@ -1,5 +1,5 @@
-import { CHECK_COUNT, DueMailChecker } from './due-check';
-import type { DueRecipient } from './due-check';
+import { CHECK_COUNT, DueMailChecker } from './due-mail-checker';
+import type { DueRecipient } from './due-mail-checker';
 
 const batch: DueRecipient[] = Array.from({ length: 100 }, (_, index) => ({
   id: index + 1,

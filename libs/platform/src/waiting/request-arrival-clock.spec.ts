@@ -2,7 +2,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { setImmediate as turn, setTimeout as pause } from 'node:timers/promises';
 import { Worker } from 'node:worker_threads';
-import { RequestArrivalClock } from './heartbeat';
+import { RequestArrivalClock } from './request-arrival-clock';
 
 const heartbeat = new RequestArrivalClock();
 afterAll(() => heartbeat.stop());

@@ -10,8 +10,8 @@ import type {
   SettledUpdates,
 } from '../../../code/repositories/ref-updates/ref-update-effects';
 import { findMergeAttempt } from '../merge-request.entity';
-import { MergeRequestClosingService } from '../merging/closed-by-push';
-import type { PushActor } from '../merging/closed-by-push';
+import { MergeRequestClosingService } from '../merging/merge-request-closing.service';
+import type { PushActor } from '../merging/merge-request-closing.service';
 import { DiffThreadFollower } from '../reviews/followed-threads';
 import type { FollowedThreads } from '../reviews/followed-threads';
 import {
