@@ -9,8 +9,9 @@ const SERVERS = ['postgres', 'nats'];
 const PATIENCE_MS = 5000;
 
 /**
- * `management` is the address of health and metrics.
- * @typedef {{ process: string, state: 'ready' | 'not ready' | 'away', pid: number | null, management: string | null,
+ * `management` is the address of health and metrics. A process is `stopped` if an operator stopped it, and `away` if it does
+ * not answer or no estate runs.
+ * @typedef {{ process: string, state: 'ready' | 'not ready' | 'stopped' | 'away', pid: number | null, management: string | null,
  *   about: string | null, outbox_oldest_seconds: number | null, open_dead_letters: number | null }} ProcessState
  */
 
@@ -23,9 +24,11 @@ export async function statesOf(dataDir) {
   const pids = readRecord(join(dataDir, 'run/pids.json')) ?? {};
   const hasSupervisor = isEstateRunning(dataDir);
   const environments = PROCESSES.map((name) => ({ name, env: recordedEnvironment(dataDir, name) }));
-  const processes = environments.map(({ name, env }) =>
-    stateOfProcess(name, env['MANAGEMENT_PORT'], hasSupervisor ? (pids[name] ?? pids.one ?? null) : null),
-  );
+  const processes = environments.map(({ name, env }) => {
+    const pid = hasSupervisor ? (pids[name] ?? pids.one ?? null) : null;
+    if (hasSupervisor && pid === null) return processWithoutFigures(name, 'stopped');
+    return stateOfProcess(name, env['MANAGEMENT_PORT'], pid);
+  });
   const servers = SERVERS.filter((name) => pids[name]).map((name) => stateOfServer(name, pids[name]));
   return [...servers, ...(await Promise.all(processes))];
 }
@@ -37,15 +40,17 @@ export async function statesOf(dataDir) {
  */
 function stateOfServer(name, pid) {
   const isUp = processStartMark(pid) !== null;
-  return {
-    process: name,
-    state: isUp ? 'ready' : 'away',
-    pid: isUp ? pid : null,
-    management: null,
-    about: null,
-    outbox_oldest_seconds: null,
-    open_dead_letters: null,
-  };
+  return isUp ? { ...processWithoutFigures(name, 'ready'), pid } : processWithoutFigures(name, 'away');
+}
+
+/**
+ * @param {string} name
+ * @param {ProcessState['state']} state
+ * @returns {ProcessState}
+ */
+function processWithoutFigures(name, state) {
+  const figures = { outbox_oldest_seconds: null, open_dead_letters: null };
+  return { process: name, state, pid: null, management: null, about: null, ...figures };
 }
 
 /**
@@ -55,9 +60,8 @@ function stateOfServer(name, pid) {
  * @returns {Promise<ProcessState>}
  */
 async function stateOfProcess(name, port, pid) {
-  const none = { management: null, outbox_oldest_seconds: null, open_dead_letters: null };
   const health = pid === null ? null : await fetchManagement(port, '/-/health/ready');
-  if (health === null) return { process: name, state: 'away', pid: null, about: null, ...none };
+  if (health === null) return processWithoutFigures(name, 'away');
   const about = health.status === 200 ? null : (JSON.parse(health.text).reasons ?? []).join(', ');
   const metrics = SERVICES.includes(name) ? await fetchManagement(port, '/-/metrics') : null;
   return {

@@ -191,9 +191,11 @@ export class ServiceProcess {
     return true;
   }
 
+  /** Ends the process until the next `start()`; a stopped process has no record, one that crashed keeps its last. */
   async stop() {
     this.wanted = this.mayResume = false;
-    if (this.record) await endProcess(this.record, { graceMs: 20_000 });
+    await endProcess(this.record, { graceMs: 20_000 });
+    this.record = undefined;
   }
 }
 

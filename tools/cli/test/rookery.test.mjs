@@ -165,10 +165,10 @@ describe('npx rookery', () => {
       rookery(['doctor'], { env: { MAILER_RETRY_FRST_MS: '1' } }),
     ]);
     assert.deepEqual([status.status, status.stderr], [1, 'not all processes are ready\n']);
-    assert.match(status.stdout, /^package +away/m);
+    assert.match(status.stdout, /^package +stopped/m);
     assert.equal(sick.status, 1);
     assert.match(sick.stdout, /^problem +configuration +MAILER_RETRY_FRST_MS is no setting$/m);
-    assert.match(sick.stdout, /^problem +package +away$/m);
+    assert.match(sick.stdout, /^problem +package +stopped$/m);
     assert.match((await rookery(['service', 'start', 'package'])).stdout, /^package started in/);
   });
 
