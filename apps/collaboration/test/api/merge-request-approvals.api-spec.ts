@@ -1,5 +1,7 @@
 import type { DirectoryProject } from '@rookery/contracts';
 import type { SeededService, SeededUser } from '@rookery/testing';
+import { ProjectRepositories } from '../../src/code/repositories/project-repositories';
+import { MergeRequestVersions } from '../../src/work/merge-requests/versions/merge-request-versions';
 import { castOf, eventsOf, ROLES, startCollaboration } from '../support/app';
 import type { Cast } from '../support/app';
 import { MergeActions } from '../support/merge-actions';
@@ -238,6 +240,48 @@ describe('approving', () => {
     expect(await approvals()).toBe(0);
     const reviewers = (await here.as('developer').get(`${here.path(iid)}/reviewers`)).body as object[];
     expect(reviewers).toEqual([expect.objectContaining({ state: 'unreviewed' })]);
+  });
+
+  test('commits that were pushed while the request was closed withdraw approvals on reopening and retargeting', async () => {
+    const here = await MergeActions.in(service, scene);
+    const settings = `/api/v4/projects/${here.place.project.id}/approvals`;
+    await here.as('maintainer').post(settings).send({ reset_approvals_on_push: true }).expect(201);
+    const write = (iid: number, body: object) => here.as('developer').put(here.path(iid)).send(body).expect(200);
+    const approvals = async (iid: number) =>
+      ((await here.as('developer').get(`${here.path(iid)}/approvals`)).body as Approvals).approved_by.length;
+    await scene.branch(here.place, 'other');
+    for (const next of [{ state_event: 'reopen' }, { target_branch: 'other' }]) {
+      const { iid, source } = await here.open();
+      await here
+        .as('maintainer')
+        .post(`${here.path(iid)}/approve`)
+        .expect(201);
+      await write(iid, { state_event: 'close' });
+      await write(iid, { state_event: 'reopen' });
+      await write(iid, { target_branch: 'other' });
+      await write(iid, { target_branch: 'main' });
+      expect(await approvals(iid)).toBe(1);
+      await write(iid, { state_event: 'close' });
+      await scene.push(here.place, source, ['Unseen']);
+      await write(iid, next);
+      expect(await approvals(iid)).toBe(0);
+    }
+  });
+
+  test('a push that was settled before the request was committed withdraws approvals', async () => {
+    const here = await MergeActions.in(service, scene);
+    const settings = `/api/v4/projects/${here.place.project.id}/approvals`;
+    await here.as('maintainer').post(settings).send({ reset_approvals_on_push: true }).expect(201);
+    const { id, iid, source } = await here.open();
+    await here
+      .as('maintainer')
+      .post(`${here.path(iid)}/approve`)
+      .expect(201);
+    const repository = (await service.app.get(ProjectRepositories).findRepository(here.place.project.id))!;
+    await repository.run({ args: ['update-ref', `refs/heads/${source}`, here.place.mainSha] });
+    await service.app.get(MergeRequestVersions).catchUp(repository, id, here.place.cast.developer.id);
+    const { body } = await here.as('developer').get(`${here.path(iid)}/approvals`);
+    expect((body as Approvals).approved_by).toEqual([]);
   });
 
   test('only bots of tokens reset approvals', async () => {

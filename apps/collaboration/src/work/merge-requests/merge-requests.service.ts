@@ -23,6 +23,7 @@ import { NoteLimit } from '../../talk/notes/note-limit';
 import { removeNotesOfNoteables } from '../../talk/notes/note-removal';
 import { systemNotes, writeSystemNotes } from '../../talk/notes/system-notes';
 import { checkTitleAndDescription } from '../issues/issue.entity';
+import { resetApprovals } from './approvals/reset-approvals';
 import { MergeRequestRecorder } from './closing/merge-request-recorder';
 import { computeMergeRequestChange, keepPermittedMergeRequestChanges } from './merge-request-change';
 import type { MergeRequestChange, MergeRequestUpdate } from './merge-request-change';
@@ -194,7 +195,7 @@ export class MergeRequestsService {
     if (change.columns.milestoneId !== undefined)
       await recordMilestoneEvent(tx, toChangedMergeRequest(mergeRequest), milestones, by);
     if (change.state !== null) await recordStateEvent(tx, toChangedMergeRequest(mergeRequest), change.state, by);
-    if (version) await this.records.recordVersion(tx, mergeRequest.id, version);
+    if (version) await this.recordChangedVersion(tx, mergeRequest, version);
     const mentionedBefore = change.textChanged ? await this.mentionedUserIds(tx, mergeRequest) : [];
     await this.storeMergeRequestChange(tx, viewer, mergeRequest, { change, related, at });
     emitMergeRequestChange(tx, { ...by, seen: viewer.directory }, mergeRequest, {
@@ -205,6 +206,12 @@ export class MergeRequestsService {
     });
     if (change.textChanged) await this.records.recordText(tx, viewer, { ...mergeRequest, ...change.columns }, at);
     return { id: mergeRequest.id };
+  }
+
+  /** Records a version of an update. A new head withdraws approvals as its push would have done. */
+  private async recordChangedVersion(tx: Tx, { id, headSha }: MergeRequest, version: MeasuredVersion): Promise<void> {
+    await this.records.recordVersion(tx, id, version);
+    if (version.headSha !== headSha) await tx.run(resetApprovals, { id, only_if_set: true });
   }
 
   /** Deletes a merge request. Returns its facts. `check` receives its last change and may refuse. */

@@ -148,6 +148,7 @@ export class MergeRequestVersions {
       if (current.length === 0) return;
       await tx.manager.update(MergeRequest, id, versionColumns(version));
       await this.records.recordVersion(tx, id, version);
+      await tx.run(resetApprovals, { id, only_if_set: true });
     });
   }
 
