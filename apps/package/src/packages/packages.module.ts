@@ -32,7 +32,7 @@ const attachedPackageFiles = declareAttachedTable({
   project: 'project_id',
   stays: {
     package_id: 'The foreign key removes the files of a package.',
-    unanswered_token_id: 'Only compared, and the id of a deleted token is not given again.',
+    unanswered_token_id: 'Only compared, and the id of a deleted token or job is not given again.',
   },
 });
 

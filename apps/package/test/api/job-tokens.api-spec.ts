@@ -4,10 +4,12 @@ import type { DirectoryProject, ServiceName } from '@rookery/contracts';
 import type { Viewer } from '@rookery/kernel';
 import { internalAuthorization } from '@rookery/testing';
 import type { SeededUser } from '@rookery/testing';
+import { areAnswered, loseAnswers } from '../support/answers';
 import { conanOf, recipeV2, uploadedRecipe } from '../support/conan';
 import { DependencyScene } from '../support/dependencies';
 import type { RunningJob } from '../support/dependencies';
 import { PipelineScene } from '../support/pipelines';
+import { upload } from '../support/pypi';
 
 let scene: PipelineScene;
 let dependencies: DependencyScene;
@@ -57,6 +59,19 @@ describe('the token of a job as a credential', () => {
     expect(body).toMatchObject([{ name: 'app', version: '1.0.0' }]);
     const encoded = encodeURIComponent(body[0]._links.web_path.split('/-/')[0].slice(1));
     await as().get(`/api/v4/projects/${encoded}/packages`).expect(200);
+  });
+
+  it('repeats an upload of its job after a lost answer, and no upload of another job', async () => {
+    const file = `lost_${project.id}-1.0.tar.gz`;
+    const send = (of = job) =>
+      upload(scene.app, viewerOfJob(of), project, { name: `lost-${project.id}`, content: 'x' });
+    await send().expect(201);
+    await areAnswered(scene.service, file);
+    await send().expect(400);
+    await loseAnswers(scene.service, file, -job.id);
+    const other = await dependencies.job(scene.seed.viewer(developer), project);
+    await send(other).expect(400);
+    await send().expect(201);
   });
 
   it('logs in to the registry of Conan, and publishes recipes', async () => {

@@ -8,7 +8,7 @@ import { PackageSettingsService } from '../../package-settings/package-settings.
 import type { PackageName } from '../../package-settings/package-settings.service';
 import type { PackageFileRow } from '../listing/packages.queries';
 import type { StoredFile } from '../package-files';
-import { isRetryOfUnansweredUpload, UploadAnswerTracker } from './upload-answer-tracker';
+import { identifyUploadCredential, isRetryOfUnansweredUpload, UploadAnswerTracker } from './upload-answer-tracker';
 import type { EarlierUpload } from './upload-answer-tracker';
 
 /** A file of a package. `fileName` is the stored name. */
@@ -78,7 +78,7 @@ export class DuplicateFilePolicy {
     const row = await this.work.run(async (tx) => {
       await tx.run(LOCK, { key });
       const earlier = await this.findFile(tx, project, file);
-      if (!earlier) return add(tx, viewer.tokenId);
+      if (!earlier) return add(tx, identifyUploadCredential(viewer));
       if (isRetryOfUnansweredUpload(earlier, content.sha256, viewer)) return earlier;
       throw duplicatePackageRefusal();
     });

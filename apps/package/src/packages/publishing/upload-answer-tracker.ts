@@ -7,7 +7,7 @@ import { runDetached, LOGGER } from '@rookery/platform';
 /** The stored file that has the name of an upload. Its columns are null without such a file. */
 export interface EarlierUpload {
   readonly sha256: string | null;
-  /** Credential of the upload until its answer is known to be written, then null. */
+  /** Credential of the upload until its answer is known to be written, then null. See `identifyUploadCredential`. */
   readonly unanswered_token_id: number | null;
 }
 
@@ -65,10 +65,15 @@ export class UploadAnswerTracker {
 }
 
 /** Whether an upload of these bytes is the repetition of one whose answer the client did not get. */
-export function isRetryOfUnansweredUpload(
-  earlier: EarlierUpload,
-  sha256: string | undefined,
-  { tokenId }: Viewer,
-): boolean {
-  return tokenId !== null && earlier.unanswered_token_id === tokenId && earlier.sha256 === sha256;
+export function isRetryOfUnansweredUpload(earlier: EarlierUpload, sha256: string | undefined, viewer: Viewer): boolean {
+  const credential = identifyUploadCredential(viewer);
+  return credential !== null && earlier.unanswered_token_id === credential && earlier.sha256 === sha256;
+}
+
+/**
+ * Returns the credential whose holder may repeat an upload: the id of the token, or minus the id of the job, whose token
+ * has no id. Returns null for a caller without either.
+ */
+export function identifyUploadCredential({ tokenId, job }: Viewer): number | null {
+  return tokenId ?? (job ? -job.id : null);
 }

@@ -8,7 +8,11 @@ import type { StoredFile } from '../../packages/package-files';
 import { nameKeyOf } from '../../packages/package-types';
 import { DuplicateFilePolicy } from '../../packages/publishing/duplicate-files';
 import { PackagePublishing } from '../../packages/publishing/package-publishing';
-import { isRetryOfUnansweredUpload, UploadAnswerTracker } from '../../packages/publishing/upload-answer-tracker';
+import {
+  identifyUploadCredential,
+  isRetryOfUnansweredUpload,
+  UploadAnswerTracker,
+} from '../../packages/publishing/upload-answer-tracker';
 import { NugetRemovals } from './nuget-removals';
 import type { ExistingVersion, VersionKey } from './nuget-removals';
 import type { ParsedVersion } from './nuget-version';
@@ -98,7 +102,7 @@ export class NugetReleases {
         key,
         file,
         found,
-        repeatableBy: isAllowed ? null : viewer.tokenId,
+        repeatableBy: isAllowed ? null : identifyUploadCredential(viewer),
       });
     });
     turn.stored(id);

@@ -4,7 +4,11 @@ import type { SignedInViewer } from '@rookery/kernel';
 import { statement, Work } from '@rookery/persistence';
 import type { SqlReader, Tx } from '@rookery/persistence';
 import { PackagePublishing } from '../../packages/publishing/package-publishing';
-import { isRetryOfUnansweredUpload, UploadAnswerTracker } from '../../packages/publishing/upload-answer-tracker';
+import {
+  identifyUploadCredential,
+  isRetryOfUnansweredUpload,
+  UploadAnswerTracker,
+} from '../../packages/publishing/upload-answer-tracker';
 import type { EarlierUpload } from '../../packages/publishing/upload-answer-tracker';
 import { pypiValidationRefusal } from './release';
 import type { PypiRelease } from './release';
@@ -122,7 +126,7 @@ export class PypiReleasesService {
     const row = await this.publishing.publishFile(tx, {
       ...{ project, creatorId: viewer.userId, type: 'pypi' as const, name: release.name },
       ...{ version: found?.version ?? release.version, fileName: content.fileName, content: content.file },
-      repeatableBy: viewer.tokenId,
+      repeatableBy: identifyUploadCredential(viewer),
     });
     const { id: file, package_id } = row;
     await tx.run(ADD_VERSION, { package: package_id, project: project.id, name: nameKey, version: versionKey });

@@ -8,7 +8,11 @@ import { isPackageInOtherProject, lockPackageNameBelowRoot } from '../../package
 import { raisePackageIndexGeneration } from '../../packages/indexing/package-index';
 import type { StoredFile } from '../../packages/package-files';
 import { PackagePublishing } from '../../packages/publishing/package-publishing';
-import { isRetryOfUnansweredUpload, UploadAnswerTracker } from '../../packages/publishing/upload-answer-tracker';
+import {
+  identifyUploadCredential,
+  isRetryOfUnansweredUpload,
+  UploadAnswerTracker,
+} from '../../packages/publishing/upload-answer-tracker';
 import type { EarlierUpload } from '../../packages/publishing/upload-answer-tracker';
 
 /** A version to publish. `name` is that of the package; `isShareable` lets other projects have the name, too. */
@@ -79,7 +83,7 @@ export class TerraformReleases {
     }
     const { id } = await this.publishing.publishFile(tx, {
       ...{ project, type: 'terraform_module' as const, name, version, creatorId: viewer.userId, content },
-      ...{ fileName: `${name.replace('/', '-')}-${version}.tgz`, repeatableBy: viewer.tokenId },
+      ...{ fileName: `${name.replace('/', '-')}-${version}.tgz`, repeatableBy: identifyUploadCredential(viewer) },
     });
     return id;
   }

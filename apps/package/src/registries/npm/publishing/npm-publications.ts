@@ -9,7 +9,11 @@ import { raisePackageIndexGeneration } from '../../../packages/indexing/package-
 import { setTag } from '../../../packages/indexing/package-tags';
 import { setPackagesDeprecated } from '../../../packages/publishing/package-deprecation';
 import { PackagePublishing } from '../../../packages/publishing/package-publishing';
-import { isRetryOfUnansweredUpload, UploadAnswerTracker } from '../../../packages/publishing/upload-answer-tracker';
+import {
+  identifyUploadCredential,
+  isRetryOfUnansweredUpload,
+  UploadAnswerTracker,
+} from '../../../packages/publishing/upload-answer-tracker';
 import type { EarlierUpload, UploadTurn } from '../../../packages/publishing/upload-answer-tracker';
 import { parseNpmScope, renderNpmTarballName, stripBuildMetadata } from '../npm-names';
 import type { StoredTarball } from './document-reader';
@@ -152,7 +156,7 @@ export class NpmPublications {
     if (existing) return existing;
     const { package_id: id, id: fileId } = await this.publishing.publishFile(tx, {
       ...{ project, type: 'npm' as const, name, version, fileName: renderNpmTarballName(name, version) },
-      ...{ creatorId: viewer.userId, content: tarball.content, repeatableBy: viewer.tokenId },
+      ...{ creatorId: viewer.userId, content: tarball.content, repeatableBy: identifyUploadCredential(viewer) },
     });
     const sentDeprecation = sent.manifest['deprecated'];
     const deprecation =
