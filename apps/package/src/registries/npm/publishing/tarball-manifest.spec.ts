@@ -112,6 +112,8 @@ describe('the manifest in a tarball', () => {
   it.each<[string, object, object]>([
     ['the name', {}, { name: '@s/b' }],
     ['the version', {}, { version: '1.0.1' }],
+    ['a version that is cleaned', { version: 'v1.0.0-a' }, {}],
+    ['a version that is no text', { version: 1 }, {}],
     ['a script that is added', {}, { scripts: { postinstall: 'x' } }],
     ['a script that is left out', { scripts: { postinstall: 'x' } }, {}],
     ['a script that is changed', { scripts: { test: 'x' } }, { scripts: { test: 'y' } }],
@@ -119,6 +121,18 @@ describe('the manifest in a tarball', () => {
   ])('must agree with the document in %s', async (_, own, sent) => {
     const bytes = gzipSync(await packTarball(['package/package.json', JSON.stringify({ ...SENT, ...own })]));
     await expect(checkManifest(bytes, { ...SENT, ...sent })).rejects.toThrow('Package manifest is not coherent');
+  });
+
+  it.each([
+    ['v1.0.0', '1.0.0'],
+    ['=1.0.0', '1.0.0'],
+    [' 1.0.0+sha.abc ', '1.0.0'],
+    ['1.0.0+sha.abc', '1.0.0+sha.abc'],
+    ['1.0.0beta', '1.0.0-beta'],
+  ])('may have the version %j for %j, and blanks around its name', async (version, cleaned) => {
+    const own = JSON.stringify({ name: ' @s/a ', version });
+    const bytes = gzipSync(await packTarball(['package/package.json', own]));
+    expect(await checkManifest(bytes, { ...SENT, version: cleaned })).not.toBeNull();
   });
 
   it('may differ in what clients normalize', async () => {

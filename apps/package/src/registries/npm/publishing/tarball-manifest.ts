@@ -1,5 +1,6 @@
 import type { Readable } from 'node:stream';
 import { Refused } from '@rookery/kernel';
+import { clean } from 'semver';
 import { readTarEntry } from '../../../packages/archives/tar-entry';
 import type { Manifest } from './new-version';
 
@@ -40,9 +41,24 @@ const INFERRED: Readonly<Record<string, string>> = { install: 'node-gyp rebuild'
 export async function checkedTarballManifest(bytes: Readable, sent: Manifest): Promise<TarballManifest | null> {
   const found = await readManifest(bytes);
   if (found === null) return null;
-  const isSame = found['name'] === sent['name'] && found['version'] === sent['version'];
-  if (!isSame || !haveSameManifestScripts(found['scripts'], sent['scripts'])) throw differentManifestRefusal();
+  const isSameName = cleanName(found['name']) === sent['name'];
+  const isSameVersion = cleanVersion(found['version']) === cleanVersion(sent['version']);
+  if (!isSameName || !isSameVersion || !haveSameManifestScripts(found['scripts'], sent['scripts']))
+    throw differentManifestRefusal();
   return { truth: takeFieldsFromTarballManifest(found, sent) };
+}
+
+/** npm trims the name in the document, and keeps the file in the tarball as it is. */
+function cleanName(name: unknown): unknown {
+  return typeof name === 'string' ? name.trim() : name;
+}
+
+/**
+ * Returns a version as npm states it in the document: without `v` or `=` before it, and without build metadata. The file
+ * in the tarball keeps them. A text that is no version stays as it is.
+ */
+function cleanVersion(version: unknown): unknown {
+  return typeof version === 'string' ? (clean(version, { loose: true }) ?? version) : version;
 }
 
 function differentManifestRefusal(): Refused {
@@ -67,8 +83,8 @@ function parseManifest(text: string): Manifest | null {
 /** Fields of the tarball in place of those of the document, also where the tarball has none. */
 function takeFieldsFromTarballManifest(found: Manifest, sent: Manifest): Manifest {
   const truth: Record<string, unknown> = Object.fromEntries(TRUE_FIELDS.map((name) => [name, found[name]]));
-  const { name, bin } = found;
-  if (typeof bin === 'string') truth['bin'] = { [String(name).replace(/^.*\//, '')]: bin };
+  const { bin } = found;
+  if (typeof bin === 'string') truth['bin'] = { [String(sent['name']).replace(/^.*\//, '')]: bin };
   else if (bin !== undefined) truth['bin'] = bin;
   // Without `bin` a client derives it from `directories.bin`.
   else if (typeof found['directories'] !== 'object') truth['bin'] = undefined;
