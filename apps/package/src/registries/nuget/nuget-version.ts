@@ -12,15 +12,18 @@ export interface ParsedVersion {
 
 const LABELS = String.raw`[0-9A-Za-z-]+(?:\.[0-9A-Za-z-]+)*`;
 const VERSION = new RegExp(
-  String.raw`^(\d{1,9})\.(\d{1,9})(?:\.(\d{1,9}))?(?:\.(\d{1,9}))?(?:-(${LABELS}))?(?:\+${LABELS})?$`,
+  String.raw`^(\d{1,10})\.(\d{1,10})(?:\.(\d{1,10}))?(?:\.(\d{1,10}))?(?:-(${LABELS}))?(?:\+${LABELS})?$`,
 );
 const MAX_LENGTH = 255;
+/** Largest number in a version: NuGet holds them in 32 bits. */
+const MAX_NUMBER = 2_147_483_647;
 
 /** Returns null for a text that is no version. */
 export function parseNugetVersion(text: string): ParsedVersion | null {
   const match = text.length > MAX_LENGTH ? null : VERSION.exec(text);
   if (!match) return null;
   const numbers = [1, 2, 3, 4].map((group) => Number(match[group] ?? 0));
+  if (numbers.some((number) => number > MAX_NUMBER)) return null;
   const labels = match[5]?.toLowerCase().split('.') ?? [];
   const shown = numbers[3] === 0 ? numbers.slice(0, 3) : numbers;
   return { key: shown.join('.') + (labels.length > 0 ? `-${labels.join('.')}` : ''), numbers, labels };
