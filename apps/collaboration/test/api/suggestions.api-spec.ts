@@ -561,3 +561,33 @@ test('a suggestion on a request from a fork is a commit in the fork, with the me
   await scene.git.ok(fork.folder, 'fetch', '--quiet', 'origin');
   expect(await scene.git.ok(fork.folder, 'show', `origin/topic:${file}`)).toBe('x\ny\n');
 });
+
+test('a suggestion of an internal note does not exist for those who may not read the note', async () => {
+  const fork = await scene.fork(place);
+  const refs = { base_sha: place.mainSha, start_sha: place.mainSha };
+  const head = await scene.files(fork, 'quiet', { 'quiet.txt': '1\n2\n' });
+  const byFork = service.app.as(service.seed.viewer(fork.cast.developer));
+  const sent = { title: 'From a fork', source_branch: 'quiet', target_branch: 'main', allow_collaboration: true };
+  const { body } = await byFork
+    .post(fork.path)
+    .send({ ...sent, target_project_id: place.project.id })
+    .expect(201);
+  const position = { ...refs, head_sha: head, position_type: 'text', new_path: 'quiet.txt' };
+  const discuss = async (text: string, line: number, internal: boolean): Promise<number> => {
+    const discussion = { body: block(text), position: { ...position, new_line: line }, internal };
+    const path = `${place.path}/${body.iid}/discussions`;
+    return idIn((await as('reporter').post(path).send(discussion).expect(201)).body as Discussion);
+  };
+  const [shownId, internalId] = [await discuss('x', 1, false), await discuss('y', 2, true)];
+  // The author of the fork may push to the source branch, but has no role in the target.
+  const one = await byFork.put(`/api/v4/suggestions/${internalId}/apply`).send({}).expect(404);
+  expect(one.body).toEqual({ message: 'Suggestion is not applicable as the suggestion was not found.' });
+  const ids = [shownId, internalId];
+  const batch = await byFork.put('/api/v4/suggestions/batch_apply').send({ ids }).expect(404);
+  expect(batch.body).toEqual({
+    message: 'Suggestions are not applicable as one or more suggestions were not found.',
+  });
+  expect(await scene.ref(fork, 'refs/heads/quiet')).toBe(head);
+  await byFork.put(`/api/v4/suggestions/${shownId}/apply`).send({}).expect(200);
+  expect((await apply(internalId).expect(200)).body).toMatchObject({ id: internalId, applied: true });
+});

@@ -76,8 +76,7 @@ export class ApplySuggestionsService {
     const projects = new Map<number, ProjectScope>();
     for (const id of new Set(rows.map((row) => row.project_id))) {
       const project = await this.directory.findProject(id, viewer);
-      if (!project || !canReadFeature('merge_requests', project, createNoteableReader(viewer, project)))
-        throw suggestionNotFound(request);
+      if (!project || !canReadSuggestions(viewer, project, rows)) throw suggestionNotFound(request);
       projects.set(id, project);
     }
     const branches = new Map(rows.map((row) => [`${row.source_project_id} ${row.source_branch}`, row]));
@@ -146,6 +145,13 @@ async function writeReplacingCommit(
     await editor.putEntry(path, { mode: entry.mode, id: blobs[index]! });
   }
   return writeCommit(view, { ...commit, tree: await editor.writeTree(), parents: [parent] });
+}
+
+/** Whether the viewer may read the suggestions of a project: its merge requests, and the notes that have the suggestions. */
+function canReadSuggestions(viewer: SignedInViewer, project: ProjectScope, rows: readonly SuggestionRow[]): boolean {
+  const reader = createNoteableReader(viewer, project);
+  const hasInternal = rows.some((row) => row.project_id === project.id && row.internal);
+  return canReadFeature('merge_requests', project, reader) && (reader.readsInternal || !hasInternal);
 }
 
 function suggestionNotFound({ missing: text }: ApplyRequest): NotFound {

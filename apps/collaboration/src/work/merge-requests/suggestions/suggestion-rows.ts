@@ -14,6 +14,8 @@ export interface SuggestionRow {
   readonly is_outdated: boolean;
   readonly commit_id: ObjectId | null;
   readonly author_id: number;
+  /** It belongs to an internal note. */
+  readonly internal: boolean;
   readonly thread_id: number;
   readonly shown: PositionFields;
   readonly new_path: string;
@@ -31,7 +33,7 @@ const OF_THREADS = `suggestions s join notes n on n.id = s.note_id join note_pos
 export const suggestionRows = statement<{ ids: readonly number[] }, SuggestionRow>(
   'suggestions_to_apply',
   `select s.id, s.lines_above, s.lines_below, s.from_content, s.to_content, s.is_outdated, s.commit_id, n.author_id,
-     n.thread_id, p.shown, p.new_path, p.is_active, i.project_id, i.source_project_id, i.state, i.source_branch
+     n.internal, n.thread_id, p.shown, p.new_path, p.is_active, i.project_id, i.source_project_id, i.state, i.source_branch
    from ${OF_THREADS} join merge_requests i on i.id = n.noteable_id and n.noteable_type = 'MergeRequest'
    order by wanted.place`,
 );
