@@ -110,6 +110,33 @@ test('commits of the target that the source merges are one line', async () => {
   expect(commits).toHaveLength(1);
 });
 
+test('a push counts while the target branch is missing', async () => {
+  await scene.branch(place, 'target', ['Of the target']);
+  const source = `source-${++opened}`;
+  const commits = await scene.branch(place, source);
+  const sent = { title: 'Draft: a change', source_branch: source, target_branch: 'target' };
+  const { iid } = (await as('developer').post(path).send(sent).expect(201)).body as ShownMergeRequest;
+  const settings = `/api/v4/projects/${place.project.id}/approvals`;
+  await as('maintainer').post(settings).send({ reset_approvals_on_push: true }).expect(201);
+  await as('maintainer').post(`${path}/${iid}/approve`).expect(201);
+  await as('developer').put(`${path}/${iid}/merge`).send({ auto_merge: true }).expect(200);
+  const start = (await versionsOf(iid))[0]!.start;
+  await scene.drop(place, 'target');
+  const added = await scene.push(place, source, ['Unseen']);
+  expect(await shown(iid)).toMatchObject({
+    sha: added[0],
+    state: 'opened',
+    merge_when_pipeline_succeeds: false,
+    diff_refs: { head_sha: added[0], start_sha: start },
+  });
+  expect((await versionsOf(iid)).map(({ head }) => head)).toEqual([commits[0], added[0]]);
+  const notes = await notesOf(iid);
+  expect(notes.at(-2)).toContain('added 1 commit\n');
+  expect(notes.at(-1)).toBe('aborted the automatic merge because source branch was updated');
+  const { body } = await as('developer').get(`${path}/${iid}/approvals`).expect(200);
+  expect((body as { approved_by: unknown[] }).approved_by).toEqual([]);
+});
+
 test('a deleted source branch closes', async () => {
   const { iid, source } = await open();
   await scene.drop(place, source);

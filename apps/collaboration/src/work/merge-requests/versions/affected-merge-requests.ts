@@ -20,6 +20,7 @@ export interface AffectedRow {
   readonly target_branch: string;
   readonly head_sha: ObjectId | null;
   readonly base_sha: ObjectId | null;
+  readonly start_sha: ObjectId | null;
   readonly auto_merge_user_id: number | null;
   readonly merge_intent: MergeIntent | null;
   /** Whether the pushed project is the source project, and whether it is the target project. */
@@ -31,7 +32,7 @@ export interface AffectedRow {
 export const affectedBy = statement<{ project: number; branches: readonly string[] }, AffectedRow>(
   'merge_requests_affected',
   `select i.id, i.iid, i.state, i.closed_at, i.project_id, i.source_project_id, i.author_id, i.created_at, i.source_branch, i.target_branch, i.head_sha, i.base_sha,
-     i.auto_merge_user_id, i.merge_intent,
+     i.start_sha, i.auto_merge_user_id, i.merge_intent,
      i.source_project_id is not distinct from :project::bigint and i.source_branch = any(:branches::text[]) as is_source,
      i.project_id = :project::bigint and i.target_branch = any(:branches::text[]) as is_target
    from merge_requests i where i.id in (
@@ -49,7 +50,7 @@ export const affectedBy = statement<{ project: number; branches: readonly string
 export const lockAffected = statement<{ ids: readonly number[] }, AffectedRow & { readonly at: Date }>(
   'merge_requests_lock_affected',
   `select i.id, i.iid, i.state, i.closed_at, i.project_id, i.source_project_id, i.author_id, i.created_at, i.source_branch, i.target_branch, i.head_sha, i.base_sha,
-     i.auto_merge_user_id, i.merge_intent, true as is_source, true as is_target, now() as at
+     i.start_sha, i.auto_merge_user_id, i.merge_intent, true as is_source, true as is_target, now() as at
    from merge_requests i
    where i.id = any(:ids::bigint[]) and (i.state = 'opened' or (i.state = 'closed' and i.merge_intent is not null))
    order by i.id for no key update`,

@@ -146,7 +146,8 @@ export class MergeRequestPushEffect implements RefUpdateEffect {
     if (!repository) return [];
     if (isDeletion(update)) return [{ row, repository, ref, consequence: { kind: 'source deleted' } }];
     if (!isOwn) await fetchCommit(repository, settled.repository, newId);
-    const target = await readRef(repository, branchRef(row.target_branch));
+    // Without the target branch, the version is compared with the target of the version before.
+    const target = (await readRef(repository, branchRef(row.target_branch))) ?? row.start_sha;
     if (target === null) return [];
     const version = await measureDiffVersion(repository, { source: newId, target });
     const before = row.head_sha ?? oldId;
