@@ -117,6 +117,8 @@ export const systemNotes = {
   draft: (is: boolean): string => `marked this merge request as **${is ? 'draft' : 'ready'}**`,
   targetBranch: (from: string, to: string): string =>
     `changed target branch from ${formatCodeSpan(from)} to ${formatCodeSpan(to)}`,
+  targetBranchRemoved: (removed: string, to: string): string =>
+    `deleted the ${formatCodeSpan(removed)} branch. This merge request now targets the ${formatCodeSpan(to)} branch`,
   sourceBranch: (verb: 'deleted' | 'restored', name: string): string => `${verb} source branch ${formatCodeSpan(name)}`,
   autoMergeEnabled: (sha: string): string => `enabled an automatic merge when all merge checks for ${sha} pass`,
   autoMergeCanceled: 'canceled the automatic merge',

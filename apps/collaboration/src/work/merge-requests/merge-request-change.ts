@@ -12,6 +12,8 @@ export interface MergeRequestUpdate {
   readonly title?: string | undefined;
   readonly description?: string | null | undefined;
   readonly targetBranch?: string | undefined;
+  /** A merge has removed the previous target branch. */
+  readonly isTargetRemoved?: boolean | undefined;
   readonly stateEvent?: 'close' | 'reopen' | undefined;
   readonly assigneeIds?: readonly number[] | undefined;
   readonly reviewerIds?: readonly number[] | undefined;
@@ -71,7 +73,8 @@ export function computeMergeRequestChange(
   }
   if (changesTargetBranch(mergeRequest, update)) {
     columns.targetBranch = update.targetBranch;
-    notes.push(systemNotes.targetBranch(mergeRequest.targetBranch, update.targetBranch));
+    const describe = update.isTargetRemoved ? systemNotes.targetBranchRemoved : systemNotes.targetBranch;
+    notes.push(describe(mergeRequest.targetBranch, update.targetBranch));
   }
   if (update.discussionLocked !== undefined && update.discussionLocked !== mergeRequest.discussionLocked) {
     columns.discussionLocked = update.discussionLocked;

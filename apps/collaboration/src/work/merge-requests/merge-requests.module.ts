@@ -100,6 +100,7 @@ import { PipelineTodos } from './pipelines/pipeline-todos';
 import { MergeRequestPipelinesQueries } from './pipelines/pipelines.queries';
 import { ReviewersController } from './people/reviewers.controller';
 import { ReviewersQueries } from './people/reviewers.queries';
+import { StackedMergeRequests } from './merging/stacked-merge-requests';
 import { DiffThreadFollower } from './reviews/followed-threads';
 import { MergeRequestDiffThreads } from './reviews/diff-threads';
 import { attachedDraftNotes, DraftNote } from './drafts/draft-note.entity';
@@ -244,6 +245,7 @@ import { DeletedForkMergeRequestsConsumer } from './closing/deleted-forks.consum
     MergeRequestVersions,
     MergeRequestWrites,
     MergeService,
+    StackedMergeRequests,
     BranchMergeQueue,
     PushOptionMergeRequestWriter,
     MergeRequestPushOptionsService,

@@ -19,6 +19,7 @@ import { BranchMergeQueue } from './branch-merge-queue';
 import type { MergeWishes } from './merge-wishes';
 import { toRequestBranches, failMerge, intendMerge, mergingRow } from './merging-rows';
 import type { MergingRow } from './merging-rows';
+import { StackedMergeRequests } from './stacked-merge-requests';
 
 /** Attempts against merges of other processes. */
 const ATTEMPTS = 5;
@@ -40,6 +41,7 @@ export class MergeService {
     private readonly checks: MergeChecks,
     private readonly turns: BranchMergeQueue,
     private readonly earlier: EarlierMergeAttempts,
+    private readonly stacked: StackedMergeRequests,
   ) {}
 
   /**
@@ -61,7 +63,9 @@ export class MergeService {
     const [merged] = await this.database.run(mergingRow, { project: project.id, iid });
     // The target branch has moved, and a job settles that; until then the answer would be untrue.
     if (merged?.state !== 'merged') throw new Unavailable('answer lost');
-    await this.removeSourceBranch(viewer, project, merged, wishes);
+    const isRemoved = await this.removeSourceBranch(viewer, project, merged, wishes);
+    if (isRemoved && merged.source_project_id === project.id)
+      await this.stacked.retarget(viewer, project, merged.source_branch, merged.target_branch);
   }
 
   private async mergeWithRetries(
@@ -128,25 +132,26 @@ export class MergeService {
     return { ref: branchRef(row.target_branch), oldId: target, newId: commits.tip };
   }
 
-  /** Removes the source branch if that is wanted, and if it still is at the merged commit. */
+  /** Removes the source branch if that is wanted, and if it still is at the merged commit. Returns whether it did. */
   private async removeSourceBranch(
     viewer: SignedInViewer,
     project: ProjectScope,
     row: MergingRow,
     { removesSource }: MergeWishes,
-  ): Promise<void> {
+  ): Promise<boolean> {
     const { source_branch: branch, head_sha: head } = row;
-    if (!(removesSource ?? row.force_remove_source_branch ?? false) || head === null) return;
+    if (!(removesSource ?? row.force_remove_source_branch ?? false) || head === null) return false;
     const { permissions } = this.checks;
     const source = await permissions.sources.findProject(viewer, project, row.source_project_id);
-    if (!source || branch === source.defaultBranch) return;
-    if (!(await permissions.mayRemove(viewer, source, branch))) return;
-    await this.repositories.useRepository(source, async (repository) => {
+    if (!source || branch === source.defaultBranch) return false;
+    if (!(await permissions.mayRemove(viewer, source, branch))) return false;
+    return this.repositories.useRepository(source, async (repository) => {
       const ref = branchRef(branch);
-      if ((await readRef(repository, ref)) !== head) return;
+      if ((await readRef(repository, ref)) !== head) return false;
       const update = { ref, oldId: head, newId: NO_OBJECT };
       // A refusal leaves the branch: the merge itself is done.
-      await this.changes.changeRefs(repository, { project: source, viewer, write: () => Promise.resolve([update]) });
+      const change = { project: source, viewer, write: () => Promise.resolve([update]) };
+      return (await this.changes.changeRefs(repository, change)).moved;
     });
   }
 }
