@@ -138,6 +138,40 @@ describe('closes_issues', () => {
   });
 });
 
+describe('the message of a merge commit', () => {
+  const messageOf = async (iid: number, who: keyof Cast, here = on): Promise<string> => {
+    const { body } = await here.merge(iid, {}, who).expect(200);
+    return (await here.commit((body as { merge_commit_sha: string }).merge_commit_sha)).message;
+  };
+
+  test('names the issues that the merge closes, as far as the merging user sees them', async () => {
+    const [a, b, c] = [await anIssue(), await anIssue({ confidential: true }), await anIssue({}, secret)];
+    const description = `closes #${b.iid}, ${secretPath}#${c.iid} and #${a.iid}`;
+    const start = (source: string): string => `Merge branch '${source}' into 'main'\n\nA change\n\n`;
+    const end = (iid: number): string => `\n\nSee merge request ${fullPath}!${iid}`;
+    const one = await on.open({ description });
+    expect(await messageOf(one.iid, 'owner')).toBe(`${start(one.source)}Closes #${a.iid} and #${b.iid}${end(one.iid)}`);
+    const two = await on.open({ description });
+    expect(await messageOf(two.iid, 'developer')).toBe(
+      `${start(two.source)}Closes #${a.iid}, #${b.iid} and ${secretPath}#${c.iid}${end(two.iid)}`,
+    );
+    const three = await on.open({ description: `closes #${a.iid}` });
+    expect(await messageOf(three.iid, 'developer')).toBe(`${start(three.source)}Closes #${a.iid}${end(three.iid)}`);
+  });
+
+  test('names none of another target branch, and of a project that closes no issues', async () => {
+    const issue = await anIssue();
+    await scene.branch(on.place, 'unstable', []);
+    const { iid } = await on.open({ description: `closes #${issue.iid}`, target_branch: 'unstable' });
+    expect(await messageOf(iid, 'developer')).not.toContain('Closes');
+    const other = await MergeActions.in(service, scene, { autoclose_referenced_issues: false });
+    const sent = { title: 'Work' };
+    const kept = await other.as('developer').post(`/api/v4/projects/${other.place.project.id}/issues`).send(sent);
+    const request = await other.open({ description: `closes #${(kept.body as ShownIds).iid}` });
+    expect(await messageOf(request.iid, 'developer', other)).not.toContain('Closes');
+  });
+});
+
 describe('closed_by', () => {
   test('lists merge requests that close the issue, of all projects that the caller sees', async () => {
     const issue = await anIssue();

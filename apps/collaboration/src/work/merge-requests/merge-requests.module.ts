@@ -101,6 +101,7 @@ import { MergeRequestPipelinesQueries } from './pipelines/pipelines.queries';
 import { ReviewersController } from './people/reviewers.controller';
 import { ReviewersQueries } from './people/reviewers.queries';
 import { StackedMergeRequests } from './merging/stacked-merge-requests';
+import { ClosingReferencesFinder } from './closing/closing-references';
 import { DiffThreadFollower } from './reviews/followed-threads';
 import { MergeRequestDiffThreads } from './reviews/diff-threads';
 import { attachedDraftNotes, DraftNote } from './drafts/draft-note.entity';
@@ -234,6 +235,7 @@ import { DeletedForkMergeRequestsConsumer } from './closing/deleted-forks.consum
     MergePermissions,
     SourceBranchSharingPolicy,
     MergeRecipes,
+    ClosingReferencesFinder,
     MergeRequestAnswers,
     MergeRequestBranches,
     MergeRequestPushEffect,

@@ -61,6 +61,14 @@ export function renderMergeCommitMessage(template: string, facts: MessageFacts, 
   return withoutEmpty.replaceAll(PLACEHOLDER, (found, name: string) => values.get(name) ?? found).trim();
 }
 
+/** Renders the sentence about closed issues, as `Closes #1, #2 and #3`; empty for none. */
+export function renderClosedIssues(references: readonly string[]): string {
+  if (references.length === 0) return '';
+  const last = references.at(-1)!;
+  const others = references.slice(0, -1);
+  return `Closes ${others.length === 0 ? last : `${others.join(', ')} and ${last}`}`;
+}
+
 function toCommitMessageTemplateValues(facts: MessageFacts, commits: readonly Commit[]): ReadonlyMap<string, string> {
   const messages = commits.map(({ message }) => message.slice(0, MAX_CHARACTERS).trim());
   const multiline = messages.find((message) => message.includes('\n'));

@@ -5,8 +5,15 @@ import type { SignedInViewer } from '@rookery/kernel';
 import { Database, statement } from '@rookery/persistence';
 import { Links } from '@rookery/platform';
 import { CommitIdentities } from '../../../code/repositories/commit-identities';
+import { ClosingReferencesFinder } from '../closing/closing-references';
 import { MERGE_REQUEST_SHOWN_AS } from '../merge-request.shape';
-import { MERGE_TEMPLATE, readQuotedCommits, renderMergeCommitMessage, SQUASH_TEMPLATE } from './commit-messages';
+import {
+  MERGE_TEMPLATE,
+  readQuotedCommits,
+  renderClosedIssues,
+  renderMergeCommitMessage,
+  SQUASH_TEMPLATE,
+} from './commit-messages';
 import type { MessageFacts } from './commit-messages';
 import type { MergeRecipe } from './merge-commits';
 import { mergeRulesOf, squashesOnMerge } from './merge-rules';
@@ -19,6 +26,7 @@ const reviewedBy = statement<{ id: number }, { readonly user_id: number; readonl
    union all select s.user_id, false from merge_request_reviewers s
    where s.merge_request_id = :id::bigint and s.state <> 'unreviewed' order by 1`,
 );
+const QUOTES_ISSUES = '%{issues}';
 const QUOTES_REVIEWS = /%\{(?:approved|reviewed)_by\}/;
 
 /** A merge request that a caller merges, and the tips of its branches. */
@@ -41,6 +49,7 @@ export class MergeRecipes {
     private readonly identities: CommitIdentities,
     private readonly links: Links,
     private readonly database: Database,
+    private readonly closing: ClosingReferencesFinder,
   ) {}
 
   /** Builds the commits and messages of a merge. `isSquash` is true even if the only commit stays as it is. */
@@ -52,7 +61,9 @@ export class MergeRecipes {
     const render = async (template: string): Promise<string> => {
       const commits = await readQuotedCommits(view, template, { source, target });
       const reviews = QUOTES_REVIEWS.test(template) ? await this.findReviewIdentities(row.id) : NO_REVIEWS;
-      return renderMergeCommitMessage(template, { ...this.toMessageFacts(plan, merger, author), ...reviews }, commits);
+      const issues = template.includes(QUOTES_ISSUES) ? await this.closing.find(viewer, row.id) : [];
+      const facts = { ...this.toMessageFacts(plan, merger, author), ...reviews, issues: renderClosedIssues(issues) };
+      return renderMergeCommitMessage(template, facts, commits);
     };
     const isFastForward = rules.method === 'ff';
     const message = isFastForward
@@ -80,7 +91,7 @@ export class MergeRecipes {
     { project, row }: PlannedMerge,
     merger: Identity,
     author: Identity,
-  ): Omit<MessageFacts, keyof ReviewIdentities> {
+  ): Omit<MessageFacts, keyof ReviewIdentities | 'issues'> {
     return {
       sourceBranch: row.source_branch,
       targetBranch: row.target_branch,
@@ -90,7 +101,6 @@ export class MergeRecipes {
       fullPath: project.fullPath,
       iid: row.iid,
       url: this.links.webUrl(`${project.fullPath}${MERGE_REQUEST_SHOWN_AS.webPath}${row.iid}`),
-      issues: '',
       merger,
       author,
     };
