@@ -286,3 +286,29 @@ test('a project may resolve threads that become outdated', async () => {
   expect((body as ShownNote[]).map((note) => note.body)).toContain('resolved all threads');
   [place, cast] = [before, before.cast];
 });
+
+test('an outdated thread takes replies after its first comment is deleted, and disappears with its last comment', async () => {
+  const refs = await openMergeRequest();
+  const thread = await start(refs, ADDED);
+  await scene.files(place, source, { 'code.txt': text(withoutLines(NEW, 'added')) });
+  const at = `${path}/discussions/${thread.id}/notes`;
+  const reply = async (body: string): Promise<ShownNote> =>
+    (await as('developer').post(at).send({ body }).expect(201)).body as ShownNote;
+  const first = await reply('A reply');
+  const bodies = async (): Promise<string[]> => (await shown(thread)).notes.map((note) => note.body);
+  await as('guest').delete(`${at}/${thread.notes[0]!.id}`).expect(204);
+  const second = await reply('Another reply');
+  expect(await bodies()).toEqual([expect.stringContaining('changed this line in'), 'A reply', 'Another reply']);
+  const totals = async (): Promise<string[]> => {
+    const lists = [`${path}/discussions`, `${path}/notes?activity_filter=only_activity`, `${path}/notes`];
+    const answers = await Promise.all(lists.map((list) => as('guest').get(list).expect(200)));
+    for (const { headers, body } of answers) expect(Number(headers['x-total'])).toBe((body as unknown[]).length);
+    return answers.map(({ headers }) => headers['x-total'] as string);
+  };
+  const [discussions, activity] = (await totals()).map(Number);
+  for (const { id } of [first, second]) await as('developer').delete(`${at}/${id}`).expect(204);
+  await as('guest').get(`${path}/discussions/${thread.id}`).expect(404);
+  expect((await totals()).map(Number).slice(0, 2)).toEqual([discussions! - 1, activity! - 1]);
+  const left = await service.database.query('select 1 from note_positions where thread_id = $1', [thread.notes[0]!.id]);
+  expect(left).toHaveLength(0);
+});

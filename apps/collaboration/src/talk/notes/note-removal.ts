@@ -4,7 +4,11 @@ import type { RowOf, Tx } from '@rookery/persistence';
 import { lockNoteables } from '../../base/noteables/noteable-locks';
 import { groupedByKind, cachePerNoteableKind } from '../../base/noteables/noteable-kinds';
 import type { NoteableKind, NoteableKinds } from '../../base/noteables/noteable-kinds';
-import { deleteEmptyThreadPositionsSql, promoteNextDiscussionHeadSql } from './discussions/threads-sql';
+import {
+  deletedThreadSystemNotesCountSql,
+  deleteEmptyDiffThreadsSql,
+  promoteNextDiscussionHeadSql,
+} from './discussions/threads-sql';
 import type { Note } from './note.entity';
 
 /** Maximum number of notes that one transaction removes with events and counters. */
@@ -57,13 +61,14 @@ const deleteNotesAndCount = cachePerNoteableKind(({ abilities, table, writes, sh
     `with gone as (
        delete from notes where id = any($1::bigint[])
        returning id, noteable_type, noteable_id, project_id, author_id, internal, system, thread_id, is_reply
-     ), ${promoteNextDiscussionHeadSql('gone')}${deleteEmptyThreadPositionsSql({ abilities }, 'gone')}, counted as (
+     ), ${promoteNextDiscussionHeadSql('gone')}${deleteEmptyDiffThreadsSql({ abilities }, 'gone')}, counted as (
        select noteable_id, count(*) filter (where system) as system, count(*) filter (where internal) as internal,
          count(*) filter (where not system and not internal) as public
        from gone group by noteable_id
      ), kept as (
        ${writes.update} public_notes_count = i.public_notes_count - c.public,
          internal_notes_count = i.internal_notes_count - c.internal, system_notes_count = i.system_notes_count - c.system
+           - ${deletedThreadSystemNotesCountSql({ abilities })}
        from counted c where i.id = c.noteable_id
      )
      select g.id as note_id, g.noteable_type, g.noteable_id, ${shownId === 'iid' ? 'i.iid' : 'null::bigint'} as noteable_iid,

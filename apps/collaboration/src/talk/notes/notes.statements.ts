@@ -8,7 +8,8 @@ import type { NoteableKind } from '../../base/noteables/noteable-kinds';
 import { iidSql, keyColumn } from '../../base/noteables/references.shape';
 import { addToNoteLimitSql, wouldExceedNoteLimitSql } from './note-limit';
 import {
-  deleteEmptyThreadPositionsSql,
+  deletedThreadSystemNotesCountSql,
+  deleteEmptyDiffThreadsSql,
   discussionHeadJoinSql,
   promoteNextDiscussionHeadSql,
 } from './discussions/threads-sql';
@@ -258,15 +259,16 @@ export class NoteStatements {
     where ${this.visible}`;
   }
 
-  /** Deletes a note and updates the counters. The oldest remaining note of a thread replaces a deleted head. */
+  /** Deletes a note and updates the counters. The oldest remaining comment of a thread replaces a deleted head. */
   private removeNoteSql(): string {
     return `with gone as (
       delete from notes where id = :note::bigint
       returning id, noteable_type, noteable_id, internal, thread_id, is_reply
-    ), ${promoteNextDiscussionHeadSql('gone')}${deleteEmptyThreadPositionsSql(this.kind, 'gone')}
+    ), ${promoteNextDiscussionHeadSql('gone')}${deleteEmptyDiffThreadsSql(this.kind, 'gone')}
     ${this.kind.writes.update}
       public_notes_count = i.public_notes_count - case when gone.internal then 0 else 1 end,
-      internal_notes_count = i.internal_notes_count - case when gone.internal then 1 else 0 end
+      internal_notes_count = i.internal_notes_count - case when gone.internal then 1 else 0 end,
+      system_notes_count = i.system_notes_count - ${deletedThreadSystemNotesCountSql(this.kind)}
     from gone where i.id = gone.noteable_id
     returning i.id`;
   }

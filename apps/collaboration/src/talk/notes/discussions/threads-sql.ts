@@ -3,7 +3,7 @@ import type { NoteableKind } from '../../../base/noteables/noteable-kinds';
 
 /**
  * Join condition for the head `h` (notes) of a discussion of the noteable `i`. The head is an individual note, the
- * first note of a thread, or the oldest note that is left of it. `key` is an SQL expression for the id of the note that
+ * first note of a thread, or the oldest comment that is left of it. `key` is an SQL expression for the id of the note that
  * started the discussion.
  */
 export function discussionHeadJoinSql({ type }: NoteableKind, key: string): string {
@@ -13,35 +13,49 @@ export function discussionHeadJoinSql({ type }: NoteableKind, key: string): stri
 }
 
 /**
- * Common table expression after a deletion of notes: the oldest remaining note of a thread replaces a deleted head.
- * `deletedNotes` has the columns id, noteable_type, noteable_id, thread_id and is_reply of the deleted notes.
+ * Common table expression after a deletion of notes: the oldest remaining comment of a thread replaces a deleted head. A system
+ * note is never the head, because discussions of system notes take no replies. `deletedNotes` has the columns id,
+ * noteable_type, noteable_id, thread_id and is_reply of the deleted notes.
  */
 export function promoteNextDiscussionHeadSql(deletedNotes: string): string {
   return `followed as (
       update notes n set is_reply = false
       from (select distinct on (r.thread_id) r.id from ${deletedNotes} g
         join notes r on r.noteable_id = g.noteable_id and r.noteable_type = g.noteable_type and r.thread_id = g.thread_id
-        where g.thread_id is not null and not g.is_reply and r.id not in (select d.id from ${deletedNotes} d)
+        where g.thread_id is not null and not g.is_reply and not r.system
+          and r.id not in (select d.id from ${deletedNotes} d)
         order by r.thread_id, r.created_at, r.id) next
       where n.id = next.id
     )`;
 }
 
 /**
- * Common table expression after a deletion of notes: drops the places of diff threads that have no note left. `deletedNotes`
- * has the columns that `promoteNextDiscussionHeadSql` requires. Returns an empty text for kinds without diff threads.
+ * Common table expressions after a deletion of notes: drops the places and the system notes of diff threads that have no
+ * comment left. `deletedNotes` has the columns that `promoteNextDiscussionHeadSql` requires. Returns an empty text for
+ * kinds without diff threads.
  */
-export function deleteEmptyThreadPositionsSql(
+export function deleteEmptyDiffThreadsSql(
   { abilities }: Pick<NoteableKind, 'abilities'>,
   deletedNotes: string,
 ): string {
   if (!abilities.includes('diff-threads')) return '';
+  const isEmpty = `not exists (select 1 from notes r where r.noteable_id = g.noteable_id
+          and r.noteable_type = g.noteable_type and r.thread_id = g.thread_id and not r.system
+          and r.id not in (select d.id from ${deletedNotes} d))`;
   return `, unplaced as (
-      delete from note_positions p using ${deletedNotes} g
-      where p.thread_id = g.thread_id and not exists (select 1 from notes r
-        where r.noteable_id = g.noteable_id and r.noteable_type = g.noteable_type and r.thread_id = g.thread_id
-          and r.id not in (select d.id from ${deletedNotes} d))
+      delete from note_positions p using ${deletedNotes} g where p.thread_id = g.thread_id and ${isEmpty}
+    ), orphaned as (
+      delete from notes s using ${deletedNotes} g
+      where s.noteable_id = g.noteable_id and s.noteable_type = g.noteable_type and s.thread_id = g.thread_id
+        and s.system and s.id not in (select d.id from ${deletedNotes} d) and ${isEmpty}
+      returning s.noteable_id
     )`;
+}
+
+/** Number of system notes that `deleteEmptyDiffThreadsSql` deletes from the noteable `i`. */
+export function deletedThreadSystemNotesCountSql({ abilities }: Pick<NoteableKind, 'abilities'>): string {
+  if (!abilities.includes('diff-threads')) return '0';
+  return '(select count(*)::integer from orphaned o where o.noteable_id = i.id)';
 }
 
 const DIGEST_PREFIX = 'discussion ';
