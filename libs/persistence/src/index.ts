@@ -43,7 +43,7 @@ export { Inbox } from './work/inbox';
 export { defineCollection, Collection } from './lists/collection';
 export type { WriteContext, CollectionDefinition, CollectionOptions, ListRequest, RowKey } from './lists/collection';
 export type { Parent, Parents, Within } from './lists/parents';
-export { isDatabaseAway, violatesConstraint } from './sql/failures';
+export { isDatabaseAway, isTooLongForIndex, violatesConstraint } from './sql/failures';
 export { createMigrateStep, pendingMigrations, runMigrations } from './schema/migrate';
 export type { MigrationClass } from './schema/migrate';
 export { DeadLetter, OutboxEntry, plumbingEntities } from './schema/plumbing.entities';

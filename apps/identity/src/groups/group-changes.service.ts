@@ -10,7 +10,7 @@ import { NamespaceTreesService, visibilityRankSql } from '../namespaces/paths/na
 import { NamespacesService } from '../namespaces/namespaces.service';
 import { splitGroupChange, problemsOfGroup, groupVisibilityLoweringProblems } from './group-rules';
 import type { GroupChange } from './group-input';
-import { toTakenGroupFieldProblems } from './groups.service';
+import { groupFieldProblemsOf } from './groups.service';
 import type { NamespaceRecord } from '../namespaces/namespace.entity';
 
 const VISIBILITY_RANK = visibilityRankSql('visibility');
@@ -37,7 +37,7 @@ export class GroupChangesService {
     try {
       await this.work.run((tx) => this.changeGroup(tx, viewer, id, params));
     } catch (error) {
-      const fields = toTakenGroupFieldProblems(error);
+      const fields = groupFieldProblemsOf(error);
       throw fields ? new Invalid(fields) : error;
     }
   }

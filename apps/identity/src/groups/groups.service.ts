@@ -4,9 +4,9 @@ import { InstanceSettings } from '@rookery/instance';
 import type { SignedInViewer } from '@rookery/kernel';
 import { ACCESS_LEVELS, Forbidden, Invalid, NotFound, keepFieldsWithProblems, Refused } from '@rookery/kernel';
 import type { Tx } from '@rookery/persistence';
-import { violatesConstraint, Work } from '@rookery/persistence';
+import { isTooLongForIndex, violatesConstraint, Work } from '@rookery/persistence';
 import { AvatarsService } from '../avatars/avatars.service';
-import { formatProblemsAsRubyHash, TAKEN } from '../namespaces/paths/path-rules';
+import { formatProblemsAsRubyHash, TAKEN, TOO_LONG_WITH_PARENTS } from '../namespaces/paths/path-rules';
 import { NamespacesService } from '../namespaces/namespaces.service';
 import { MembershipsService } from '../members/memberships.service';
 import { mayCreateSubgroup, mayCreateTopLevelGroup } from '../namespaces/group.policy';
@@ -47,7 +47,7 @@ export class GroupsService {
         this.insertGroup(tx, viewer, { name, path, ...splitGroupChange(viewer, sent) }, parent),
       );
     } catch (error) {
-      const fields = error instanceof Invalid ? error.fields : toTakenGroupFieldProblems(error);
+      const fields = error instanceof Invalid ? error.fields : groupFieldProblemsOf(error);
       throw fields
         ? new Refused(`Failed to save group ${formatProblemsAsRubyHash(fields)}`, { verbatim: true })
         : error;
@@ -125,8 +125,12 @@ export class GroupsService {
   }
 }
 
-/** Converts a unique violation of a concurrent creation to problems by field. */
-export function toTakenGroupFieldProblems(error: unknown): Record<string, string[]> | null {
+/**
+ * Converts failures that only the database finds to problems by field: a unique violation of a concurrent creation, and
+ * the full path of a subgroup or project that is too long once the tree above has moved or has another name.
+ */
+export function groupFieldProblemsOf(error: unknown): Record<string, string[]> | null {
+  if (isTooLongForIndex(error)) return { path: [TOO_LONG_WITH_PARENTS] };
   if (violatesConstraint(error, 'uq_namespaces_parent_id_name')) return { name: [TAKEN] };
   return violatesConstraint(error, 'uq_namespaces_full_path') ? { path: [TAKEN] } : null;
 }

@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto';
 import {
   makeViewer,
   anonymousViewer,
@@ -290,6 +291,27 @@ describe('POST /groups/:id/transfer', () => {
   });
 });
 
+describe('a full path that is too long for an index', () => {
+  const LEVELS = 9;
+  const tooLong = 'is too long (maximum is 2400 characters with its parents)';
+  /** 254 characters that PostgreSQL cannot compress. */
+  const longPath = () => randomBytes(127).toString('hex');
+  const groupsBelow = async (levels: number): Promise<MadeGroup[]> => {
+    const made = [await group(ada, { path: longPath() })];
+    while (made.length < levels) made.push(await group(ada, { path: longPath(), parent_id: made.at(-1)!.id }));
+    return made;
+  };
+
+  it('is refused to a new subgroup, and to a tree that moves', async () => {
+    const [tree, target] = [await groupsBelow(LEVELS), await groupsBelow(2)];
+    const draft = { name: 'Deep', path: longPath(), parent_id: tree.at(-1)!.id };
+    const { status, body } = await ada.client.post('/api/v4/groups').send(draft);
+    expect([status, body]).toEqual([400, { message: `Failed to save group {:path=>["${tooLong}"]}` }]);
+    const moved = await statusAndBody(transferGroup(ada, tree[0]!, target[1]!.id));
+    expect(moved).toEqual(transferFailure(`Validation failed: Path ${tooLong}`));
+  });
+});
+
 describe('GET /groups/:id/transfer_locations', () => {
   let lena: Person;
   let top: MadeGroup;
@@ -306,6 +328,8 @@ describe('GET /groups/:id/transfer_locations', () => {
     await join(`/api/v4/groups/${closed.id}`, lena, 40);
     const developed = await group(bob, { name: 'G developed' });
     await join(`/api/v4/groups/${developed.id}`, lena, 30);
+    const marked = await group(lena, { name: 'H marked' });
+    await lena.client.delete(`/api/v4/groups/${marked.id}`).expect(202);
   });
   const names = async (path: string, query = {}, who = lena.client) =>
     (await who.get(path).query(query)).body.map((one: { name: string }) => one.name);

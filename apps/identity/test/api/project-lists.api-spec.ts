@@ -60,6 +60,10 @@ describe('the projects of a member', () => {
       .get('/api/v4/projects')
       .query({ membership: true, pagination: 'keyset', per_page: 5 });
     expect(idsOf(keyset.body)).toEqual(all);
+    const first = await me.client.get('/api/v4/projects?membership=true&pagination=keyset&per_page=3');
+    const [, next] = /<http:\/\/localhost:8080([^>]+)>; rel="next"/.exec(first.headers['link']!)!;
+    expect(next).toContain('order_by=id&');
+    expect(idsOf((await me.client.get(next!).expect(200)).body)).toEqual(all.slice(3));
   });
 });
 

@@ -206,6 +206,17 @@ it("a forged cursor and a limit above the column's maximum are 400", async () =>
   const cursor = Buffer.from('{"id":"zz"}').toString('base64url');
   const forged = await identity.root.get('/api/v4/users').query({ pagination: 'keyset', cursor });
   expect([forged.status, forged.body]).toEqual([400, { error: 'cursor is invalid' }]);
+  const ofOrderById = Buffer.from('{"id":5}').toString('base64url');
+  for (const [path, query] of [
+    ['users', { order_by: 'name' }],
+    ['groups', {}],
+  ] as const) {
+    const client = path === 'users' ? identity.root : identity.anonymous;
+    const { status, body } = await client
+      .get(`/api/v4/${path}`)
+      .query({ pagination: 'keyset', cursor: ofOrderById, ...query });
+    expect([status, body]).toEqual([400, { error: 'cursor is invalid' }]);
+  }
   const body = { email: 'q@x.y', username: 'quin', name: 'Q', password: 'correct horse', projects_limit: 2 ** 31 };
   const made = await identity.root.post('/api/v4/users').send(body);
   expect([made.status, made.body]).toEqual([400, { error: 'projects_limit does not have a valid value' }]);

@@ -4,6 +4,12 @@ export interface KeysetPage<T> {
   readonly next: Readonly<Record<string, string | number>> | null;
 }
 
+/** Start of a page: ids, with the order that they belong to, or the content of an opaque cursor. */
+type PagePosition =
+  | { readonly id_after: number; readonly order_by?: 'id' }
+  | { readonly id_before: number; readonly order_by?: 'id' }
+  | { readonly cursor: object };
+
 /**
  * Builds a keyset page from rows that were read with a limit of `perPage + 1`. `position` returns the start of the next
  * page: `{ id_after: 7 }`, or any object for an opaque cursor.
@@ -11,7 +17,7 @@ export interface KeysetPage<T> {
 export function keysetPage<T>(
   perPage: number,
   rowsAndOneMore: readonly T[],
-  position: (last: T) => { readonly id_after: number } | { readonly id_before: number } | { readonly cursor: object },
+  position: (last: T) => PagePosition,
 ): KeysetPage<T> {
   const rows = rowsAndOneMore.slice(0, perPage);
   const last = rows.at(-1);

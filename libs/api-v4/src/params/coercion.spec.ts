@@ -123,6 +123,17 @@ describe('ids and paths', () => {
   ])('reads %p as %p', (raw, value) => expect(toIdOrPath(raw)).toBe(value));
 });
 
+describe('choices', () => {
+  const level = chooseCoercion({ kind: 'oneOf', values: [10, 20] });
+  it.each([
+    ['20', 20],
+    [20, 20],
+    ['30', '30'],
+    ['', null],
+    ['ten', INVALID],
+  ])('of numbers read %p as %p', (raw, value) => expect(level(raw)).toBe(value));
+});
+
 describe('lists', () => {
   const ints = chooseCoercion({ kind: 'list', of: 'int', max: 10, splitItems: true, refuseEmpty: false });
   const texts = chooseCoercion({ kind: 'list', of: 'text', max: 10, splitItems: false, refuseEmpty: false });

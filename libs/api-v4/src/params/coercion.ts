@@ -100,6 +100,7 @@ function createChoiceCoercion(values: readonly (string | number)[]): Coerce {
   if (values.every((value) => typeof value === 'string')) return toText;
   const areNumbers = values.every((value) => typeof value === 'number');
   return (raw) => {
+    if (areNumbers && raw === '') return null;
     if (areNumbers && toInt(raw) === INVALID) return INVALID;
     if (typeof raw !== 'string' && typeof raw !== 'number') return INVALID;
     return values.find((value) => String(value) === String(raw)) ?? raw;

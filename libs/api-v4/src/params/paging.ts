@@ -163,7 +163,7 @@ export function keysetHeaders(
 ): string[] {
   if (next === null) return [];
   const more = toPairs({ pagination: 'keyset', per_page: perPage, ...next });
-  const pairs = [...collectPageLinkPairs(source, KEYSET_NAMES), ...more];
+  const pairs = [...collectPageLinkPairs(source, new Set([...KEYSET_NAMES, ...Object.keys(next)])), ...more];
   return ['link', `<${source.url}?${encodeQuery(sortPairsByName(pairs))}>; rel="next"`];
 }
 

@@ -168,4 +168,8 @@ describe('the order', () => {
         .startAfter(['wren', 9]),
     ).toThrow('cannot be continued');
   });
+
+  it('refuses a cursor without the value of its order', () => {
+    expect(() => birdsQuery().orderBy([['b.name', 'desc']]).startAfter([undefined, 9])).toThrow('cursor is invalid'); // oxfmt-ignore
+  });
 });

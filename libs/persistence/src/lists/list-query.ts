@@ -1,5 +1,5 @@
 import type { Page, PageRequest } from '@rookery/kernel';
-import { COUNT_LIMIT, HeavyPage, byteLimitOf, offsetOf, pageOf } from '@rookery/kernel';
+import { COUNT_LIMIT, HeavyPage, InvalidParameters, byteLimitOf, offsetOf, pageOf } from '@rookery/kernel';
 import { toStatement, isNumbered } from '../sql/conditions';
 import type { Bind, Condition, SqlDraft, Filters, Values } from '../sql/conditions';
 import type { SqlReader } from '../work/database';
@@ -77,9 +77,10 @@ export class ListQuery<R> {
 
   /**
    * Starts the list after a row. `place` has that row's value for each term of the order. All terms must have the same
-   * direction.
+   * direction. Errors: InvalidParameters if a value is missing, as in a cursor of a list with another order.
    */
   startAfter(place: readonly unknown[]): this {
+    if (place.includes(undefined)) throw new InvalidParameters(['cursor is invalid']);
     const [[, sort]] = this.orderTerms as [OrderTerm];
     if (place.length !== this.orderTerms.length || this.orderTerms.some(([, way, nulls]) => way !== sort || nulls)) {
       throw new Error(`the order of ${this.parts.name} cannot be continued after a row`);

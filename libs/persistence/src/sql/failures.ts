@@ -27,6 +27,13 @@ export function violatesConstraint(error: unknown, constraint?: string): boolean
   return constraint === undefined || failed.constraint === constraint;
 }
 
+const PROGRAM_LIMIT_EXCEEDED = '54000';
+
+/** Whether a text was too long for an entry of an index: some 2700 bytes that cannot be compressed. */
+export function isTooLongForIndex(error: unknown): boolean {
+  return sqlStateOf(error) === PROGRAM_LIMIT_EXCEEDED;
+}
+
 export type AbortReason = 'deadlock' | 'serialization failure';
 const ABORT_REASONS: ReadonlyMap<string, AbortReason> = new Map([
   ['40P01', 'deadlock'],

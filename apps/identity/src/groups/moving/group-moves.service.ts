@@ -9,7 +9,7 @@ import { ChangeLog } from '../../directory/change-log';
 import { isGroupReadOnlySql } from '../../directory/change-states';
 import { mayCreateSubgroup, mayCreateTopLevelGroup } from '../../namespaces/group.policy';
 import type { GroupWithLevel } from '../group-input';
-import { toTakenGroupFieldProblems } from '../groups.service';
+import { groupFieldProblemsOf } from '../groups.service';
 import type { NamespaceRecord } from '../../namespaces/namespace.entity';
 import { NamespaceTreesService } from '../../namespaces/paths/namespace-trees.service';
 import { formatGroupMoveProblem, OCCUPIED, placeBelow, refusalOfMove } from './group-move-rules';
@@ -43,12 +43,10 @@ export class GroupMovesService {
     try {
       await this.work.run((tx) => this.moveInTransaction(tx, viewer, groupId, target));
     } catch (error) {
-      const taken = toTakenGroupFieldProblems(error);
-      throw taken
-        ? groupTransferRefusal(
-            formatGroupMoveProblem(taken['name'] ? 'Name has already been taken' : 'Path has already been taken'),
-          )
-        : error;
+      const problems = groupFieldProblemsOf(error);
+      if (problems === null) throw error;
+      const { name, path } = problems;
+      throw groupTransferRefusal(formatGroupMoveProblem(name ? `Name ${name[0]!}` : `Path ${path![0]!}`));
     }
   }
 

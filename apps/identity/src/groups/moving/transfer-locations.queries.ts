@@ -2,6 +2,7 @@ import { Injectable } from '@nestjs/common';
 import type { Page, PageRequest, Viewer } from '@rookery/kernel';
 import { ACCESS_LEVELS } from '@rookery/kernel';
 import { Database, filter, ListQuery } from '@rookery/persistence';
+import { isGroupReadOnlySql } from '../../directory/change-states';
 import { reachedGroupsSql } from '../../directory/reach/reached-groups-sql';
 import type { GroupReference } from '../../namespaces/namespace-row';
 
@@ -46,6 +47,7 @@ function narrowToPossibleParents(list: ListQuery<GroupReference>, viewer: Viewer
   const user = `${list.bind(viewer.userId)}::bigint`;
   const reached = (level: number) => reachedGroupsSql({ user, level: String(level) });
   list.where(`(n.subgroup_creation_level = 'maintainer' or n.id in (${reached(ACCESS_LEVELS.owner)}))`);
+  list.where(`not ${isGroupReadOnlySql('n')}`);
   // `offset 0` makes PostgreSQL find all groups before sorting, as in lists of groups.
   const groups = `select n.* from (${reached(ACCESS_LEVELS.maintainer)}) reached join namespaces n on n.id = reached.id`;
   list.fromSource({ from: `(${groups} offset 0) n` });

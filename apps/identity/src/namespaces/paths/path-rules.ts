@@ -12,6 +12,8 @@ const PROJECT_NAME = new RegExp(`^[\\p{L}\\p{N}${EMOJI}_][\\p{L}\\p{N}\\p{M}\\p{
 const GROUP_NAME = new RegExp(`^[\\p{L}\\p{N}${EMOJI}_][\\p{L}\\p{N}\\p{M}\\p{Pd}${EMOJI}_. ()]*$`, 'u');
 
 const MAX_LENGTH = 255;
+/** Longest full path of a subgroup: a full path with a project fits into an entry of an index. Units: characters. */
+const MAX_FULL_PATH = 2400;
 export const MAX_NESTING = 20;
 
 const RESERVED_TOP_LEVEL = new Set(
@@ -41,6 +43,7 @@ const GROUP_NAME_MESSAGE =
 
 export const TAKEN = 'has already been taken';
 export const TOO_DEEP = 'has too deep level of nesting';
+export const TOO_LONG_WITH_PARENTS = `is too long (maximum is ${MAX_FULL_PATH} characters with its parents)`;
 
 function nameOrPathLengthProblems(text: string, min: number): string[] {
   if (text === '') return ["can't be blank"];
@@ -57,7 +60,12 @@ export function topLevelPathProblems(path: string): string[] {
 
 /** Problems of the path of a subgroup below the group with that full path. */
 export function subgroupPathProblems(path: string, parentFullPath: string): string[] {
-  return [...groupPathSyntaxProblems(path), ...reservedPathProblems(path, parentFullPath)];
+  const isTooLong = parentFullPath.length + 1 + path.length > MAX_FULL_PATH;
+  return [
+    ...groupPathSyntaxProblems(path),
+    ...reservedPathProblems(path, parentFullPath),
+    ...(isTooLong ? [TOO_LONG_WITH_PARENTS] : []),
+  ];
 }
 
 function groupPathSyntaxProblems(path: string): string[] {
