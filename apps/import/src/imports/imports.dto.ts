@@ -1,8 +1,14 @@
-import { Hash, Int, OneOf, Text } from '@rookery/api-v4';
+import { Flag, HashOf, Int, OneOf, Text } from '@rookery/api-v4';
 
 const STRATEGIES = ['optimistic', 'pessimistic'] as const;
 /** Anything else cannot be sent in a header. */
 const CREDENTIAL = /^[\x21-\x7e]{1,1024}$/;
+
+class OptionalStages {
+  @Flag({ optional: true, about: 'Whether attachments are copied.' }) attachments_import?: boolean;
+  @Flag({ optional: true, about: 'Whether comments are read of each issue and pull request.' })
+  single_endpoint_notes_import?: boolean;
+}
 
 /** Source: reference identity-and-import 6.3. */
 export class ImportRemote {
@@ -17,12 +23,8 @@ export class ImportRemote {
     about: 'Address of an upstream host. Default: the public service.',
   })
   remote_hostname?: string;
-  @Hash({
-    of: 'any',
-    optional: true,
-    about: 'Stages to switch on: `attachments_import`, `single_endpoint_notes_import`. Others have no effect.',
-  })
-  optional_stages?: Record<string, unknown>;
+  @HashOf(() => OptionalStages, { optional: true, about: 'Stages to switch on. Others have no effect.' })
+  optional_stages?: OptionalStages;
   @OneOf(STRATEGIES, {
     optional: true,
     about:

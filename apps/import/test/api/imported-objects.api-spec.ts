@@ -501,6 +501,7 @@ it.each([
   [true, true],
   ['true', true],
   ['1', true],
+  ['Yes', true],
   [false, false],
   ['no', false],
 ])(

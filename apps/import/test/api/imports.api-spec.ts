@@ -73,6 +73,14 @@ describe('POST /import/remote', () => {
     expect(body.provider_link).toBe('/wren/grebe');
   });
 
+  it.each(['-grebe', 'grebe_', 'gre--be', 'gre._be'])('refuses %j as another name', async (new_name) => {
+    const repository = await scene.host.add(`grebe-${Buffer.from(new_name).toString('hex')}`);
+    const { body } = await postImport(scene.parameters(repository, { new_name })).expect(422);
+    expect(body).toEqual({
+      errors: 'Path must not start or end with a special character and must not contain consecutive special characters',
+    });
+  });
+
   it.each([
     [{}, 'personal_access_token is missing, repo_id is missing, target_namespace is missing'],
     [{ target_namespace: '  ' }, 'target_namespace is empty'],
@@ -81,6 +89,11 @@ describe('POST /import/remote', () => {
     [{ pagination_limit: 0 }, 'pagination_limit does not have a valid value'],
     [{ pagination_limit: 101 }, 'pagination_limit does not have a valid value'],
     [{ optional_stages: 'all' }, 'optional_stages is invalid'],
+    [{ optional_stages: { attachments_import: 'maybe' } }, 'optional_stages[attachments_import] is invalid'],
+    [
+      { optional_stages: { single_endpoint_notes_import: [] } },
+      'optional_stages[single_endpoint_notes_import] is invalid',
+    ],
     [{ personal_access_token: 'a\r\nb: c' }, 'personal_access_token is invalid'],
   ])('refuses the parameters %j', async (over, error) => {
     const given = Object.keys(over).length === 0 ? {} : scene.parameters({ id: 1 }, over);

@@ -44,6 +44,10 @@ export type ImportProblem =
 const MAX_DESCRIPTION = 2000;
 /** Longest name of a branch that git can store as a file. Units: characters. */
 const MAX_BRANCH = 255;
+/** A `new_name` is also the path of the project. Source: requirements 2 §4 Imports. */
+const MISPLACED_SPECIAL_CHARACTER = /^[._-]|[._-]$|[._-]{2}/;
+const INVALID_NEW_NAME =
+  'Path must not start or end with a special character and must not contain consecutive special characters';
 
 /** Creates projects for imports, and schedules the imports. Source: reference identity-and-import 6.2. */
 @Injectable()
@@ -70,6 +74,7 @@ export class ImportStarter {
     { new_name: name, ...options }: ImportOptions,
   ): Promise<ImportView | ImportProblem> {
     const { source, place } = plan;
+    if (name && MISPLACED_SPECIAL_CHARACTER.test(name)) return { outcome: 'invalid', problems: [INVALID_NEW_NAME] };
     const upstream = limitFieldLengths(plan.upstream);
     const importKey = randomUUID();
     const id = await this.records.addImport({

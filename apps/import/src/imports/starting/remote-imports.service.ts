@@ -13,7 +13,9 @@ export interface RemoteImportRequest extends ImportOptions {
   readonly repo_id: number;
   readonly target_namespace: string;
   readonly remote_hostname?: string | undefined;
-  readonly optional_stages?: Readonly<Record<string, unknown>> | undefined;
+  readonly optional_stages?:
+    | { readonly attachments_import?: boolean; readonly single_endpoint_notes_import?: boolean }
+    | undefined;
   readonly pagination_limit?: number | undefined;
 }
 
@@ -43,18 +45,13 @@ export class RemoteImportsService {
     const plan: ImportPlan = {
       ...{ source: SOURCE, place, upstream, apiUrl: url, credential },
       pageSize: request.pagination_limit ?? PAGE_SIZE,
-      singleEndpointNotes: isTrueFlag(request.optional_stages?.['single_endpoint_notes_import']),
-      withAttachments: isTrueFlag(request.optional_stages?.['attachments_import']),
+      singleEndpointNotes: request.optional_stages?.single_endpoint_notes_import ?? false,
+      withAttachments: request.optional_stages?.attachments_import ?? false,
     };
     const started = await this.imports.startImport(plan, request);
     if ('outcome' in started) throw refusalOfProblem(started);
     return started;
   }
-}
-
-/** Clients send flags as booleans, or as texts. */
-function isTrueFlag(value: unknown): boolean {
-  return value === true || value === 'true' || value === '1';
 }
 
 function refusalOfProblem(problem: Parameters<typeof describeImportProblem>[0]): ImportRefused {
