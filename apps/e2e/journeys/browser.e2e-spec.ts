@@ -186,6 +186,11 @@ test('the page of the API shows all operations and sends a request with a token'
   const answer = operation.locator('.live-responses-table');
   await answer.getByText('200').first().waitFor();
   expect(await answer.innerText()).toContain('18.1.1-ee');
+
+  const background = () => page.locator('html').evaluate((root) => getComputedStyle(root).backgroundColor);
+  const light = await background();
+  await page.emulateMedia({ colorScheme: 'dark' });
+  expect(await background()).not.toBe(light);
 });
 
 test('the page of the events has no accessibility problem, and opens a sample', async () => {
