@@ -2,6 +2,7 @@ import { Injectable } from '@nestjs/common';
 import type { ProjectScope } from '@rookery/api-v4';
 import type { Viewer } from '@rookery/kernel';
 import { RefProtections } from '../../../code/protected-refs/ref-protections';
+import type { BranchAccess } from '../../../code/protected-refs/ref-protections';
 import { SourceBranches } from '../versions/source-branches';
 
 /** Rights on the branches of merge requests, by roles and the rules of the project. Source: reference repositories 6.1. */
@@ -19,7 +20,12 @@ export class MergePermissions {
 
   /** Whether the viewer may push to a branch of the project. */
   async mayPushTo(viewer: Viewer, project: ProjectScope, branch: string): Promise<boolean> {
-    return !project.archived && (await this.protections.readAccess({ viewer, project })).branchAccess(branch).mayPush;
+    return !project.archived && (await this.readBranchAccess(viewer, project, branch)).mayPush;
+  }
+
+  /** Reads the rights of the viewer on a branch, as far as rules and roles decide. */
+  async readBranchAccess(viewer: Viewer, project: ProjectScope, branch: string): Promise<BranchAccess> {
+    return (await this.protections.readAccess({ viewer, project })).branchAccess(branch);
   }
 
   /** Whether a merge of the viewer may remove the branch: no rule protects it, and the viewer may delete it. */

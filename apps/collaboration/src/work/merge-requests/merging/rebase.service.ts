@@ -51,7 +51,7 @@ export class RebaseService {
             return updates ?? [];
           },
         });
-        const why = isRebased && outcome.moved ? null : FAILED;
+        const why = !isRebased ? FAILED : outcome.moved ? null : outcome.refusal;
         await this.database.run(failMerge, { id: row.id, why });
       }),
     );
@@ -71,8 +71,9 @@ export class RebaseService {
       readRef(repository, branchRef(row.source_branch)),
     );
     if (source === null) throw new Forbidden('Source branch does not exist');
-    if (!(await this.permissions.mayPushTo(viewer, origin, row.source_branch)))
-      throw new Forbidden('Cannot push to source branch');
+    const access = await this.permissions.readBranchAccess(viewer, origin, row.source_branch);
+    if (!access.mayPush || origin.archived) throw new Forbidden('Cannot push to source branch');
+    if (!access.mayForcePush) throw new Forbidden('Source branch is protected from force push');
     return { row, origin };
   }
 
