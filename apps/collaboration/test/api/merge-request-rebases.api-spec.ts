@@ -27,12 +27,29 @@ const rebase = (iid: number, body: object = {}) =>
     .as('developer')
     .put(`${on.path(iid)}/rebase`)
     .send(body);
+const optionsOfLastPush = async (): Promise<unknown> => {
+  const rows = await service.database.query(
+    'select options from pushes where project_id = $1 order by id desc limit 1',
+    [on.place.project.id],
+  );
+  return rows[0]?.options;
+};
 const protect = (name: string, allowsForce: boolean, level = 30) =>
   service.database.query(
     `insert into protected_branches (project_id, name, push_levels, merge_levels, unprotect_levels, allow_force_push)
      values ($1, $2, $3, $3, '{40}', $4)`,
     [on.place.project.id, name, [level], allowsForce],
   );
+
+test('skip_ci is recorded as the push option ci.skip', async () => {
+  const { iid } = await on.open();
+  await on.pushMain('One');
+  await rebase(iid).expect(202);
+  expect(await optionsOfLastPush()).toEqual([]);
+  await on.pushMain('Two');
+  await rebase(iid, { skip_ci: true }).expect(202);
+  expect(await optionsOfLastPush()).toEqual(['ci.skip']);
+});
 
 test('a protected source branch without force pushes refuses', async () => {
   const { iid, source, commits } = await on.open();

@@ -19,6 +19,8 @@ export interface RefChange {
   readonly viewer: SignedInViewer | null;
   /** The change merges a request: for protected branches the right to merge suffices. */
   readonly isMerge?: true;
+  /** Push options that are recorded as those of a push by git. */
+  readonly options?: readonly string[];
   /**
    * Writes the new objects into `view`, if there are any, and returns the updates of refs. The objects become part of
    * the repository only if the rules allow the updates. Without an update, nothing changes.
@@ -60,12 +62,12 @@ export class RefChanges {
 
   private async moveRefs(
     repository: Repository,
-    { project, viewer, isMerge }: RefChange,
+    { project, viewer, isMerge, options = [] }: RefChange,
     { repository: view, keep }: ObjectWrite,
     updates: readonly RefUpdate[],
   ): Promise<RefChangeOutcome> {
     // The transaction of the intent rechecks the permissions of the caller.
-    const intent = { userId: viewer?.userId ?? null, source: 'api' } as const;
+    const intent = { userId: viewer?.userId ?? null, source: 'api', options } as const;
     const bytes = await quarantinedBytes(view);
     const recorded = await this.intents.recordWithinQuota(repository, { project, bytes }, intent, updates);
     if ('refusal' in recorded) return { moved: false, why: null, refusal: recorded.refusal };

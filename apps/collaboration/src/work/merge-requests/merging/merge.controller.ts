@@ -75,7 +75,8 @@ export class MergeController {
     fails: [409],
   })
   async rebase({ params, viewer, within }: WriteCall<RebaseMergeRequest>): Promise<{ rebase_in_progress: boolean }> {
-    await this.rebases.rebase(viewer, within, params.merge_request_iid);
+    const { merge_request_iid: iid, skip_ci: skipsPipelines } = params;
+    await this.rebases.rebase(viewer, within, iid, { skipsPipelines });
     return { rebase_in_progress: true };
   }
 

@@ -17,7 +17,8 @@ export class MergeMergeRequest extends IdentifyMergeRequest {
 }
 
 export class RebaseMergeRequest extends IdentifyMergeRequest {
-  @Flag({ default: false, about: 'Accepted; Rookery starts no pipelines.' }) skip_ci: boolean;
+  @Flag({ default: false, about: 'Starts no pipeline for the rebased commits, like the push option `ci.skip`.' })
+  skip_ci: boolean;
 }
 
 /** Maps the parameters. Blank messages count as not given. */

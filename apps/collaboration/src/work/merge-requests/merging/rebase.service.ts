@@ -34,10 +34,15 @@ export class RebaseService {
   ) {}
 
   /**
-   * Rebases the source branch onto the target. A failure is stored as `merge_error`. Errors: NotFound; Forbidden;
-   * Conflict if the request is not open.
+   * Rebases the source branch onto the target. A failure is stored as `merge_error`. With `skipsPipelines`, the push
+   * starts no pipeline. Errors: NotFound; Forbidden; Conflict if the request is not open.
    */
-  async rebase(viewer: SignedInViewer, project: ProjectScope, iid: number): Promise<void> {
+  async rebase(
+    viewer: SignedInViewer,
+    project: ProjectScope,
+    iid: number,
+    { skipsPipelines = false } = {},
+  ): Promise<void> {
     const { row, origin } = await this.checkRebase(viewer, project, iid);
     await this.repositories.useRepository(project, (target) =>
       this.repositories.useRepository(origin, async (repository) => {
@@ -45,6 +50,7 @@ export class RebaseService {
         const outcome = await this.changes.changeRefs(repository, {
           project: origin,
           viewer,
+          options: skipsPipelines ? ['ci.skip'] : [],
           write: async (view) => {
             const updates = await this.writeRebaseUpdate(view, target, viewer, row);
             isRebased = updates !== null;
