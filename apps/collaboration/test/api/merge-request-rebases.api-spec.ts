@@ -81,3 +81,18 @@ test('another refusal of the push is the merge_error', async () => {
     merge_error: `Could not update refs/heads/${source}. Please refresh and try again.`,
   });
 });
+
+test('commits that the target has already are dropped, even if the target has changed their lines again', async () => {
+  const { iid, source } = await on.open({}, ['Own']);
+  const picked = await scene.files(on.place, source, { 'shared.txt': 'first\n' });
+  const { git } = scene;
+  const { folder } = on.place;
+  await git.ok(folder, 'fetch', '--quiet', 'origin');
+  await git.ok(folder, 'checkout', '--quiet', '-B', 'main', 'origin/main');
+  await git.ok(folder, 'cherry-pick', picked);
+  const target = await scene.files(on.place, 'main', { 'shared.txt': 'second\n' });
+  await rebase(iid).expect(202);
+  const shown = await on.shown(iid);
+  expect(shown['merge_error']).toBeNull();
+  expect(await on.commit(shown.sha)).toEqual({ parents: [target], message: 'Own' });
+});

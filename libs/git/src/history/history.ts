@@ -20,6 +20,11 @@ export interface CommitQuery {
   readonly from: readonly ObjectId[] | 'all refs';
   /** Without those that can be reached from these. */
   readonly notFrom?: readonly ObjectId[];
+  /**
+   * Without those that can be reached from this commit, and without those whose change one of its own commits has, too.
+   * Only for a single start. Cost: git reads the changes of the own commits of both.
+   */
+  readonly notAppliedIn?: ObjectId;
   readonly skip: number;
   readonly max: number;
   readonly order?: 'date' | 'topological';
@@ -182,11 +187,15 @@ function commitSelectionArguments(query: Omit<CommitQuery, 'skip'>): string[] {
   ];
 }
 
-function revisionArguments({ from, notFrom = [], path }: Omit<CommitQuery, 'skip'>): string[] {
+function revisionArguments({ from, notFrom = [], notAppliedIn, path }: Omit<CommitQuery, 'skip'>): string[] {
   const starts = from === 'all refs' ? ['--branches', '--tags'] : from.map(objectId);
   if (starts.length === 0) throw invalidGitArgument('A list of commits needs a start.');
   const paths = path === undefined ? [] : [requireTreePath(path)];
-  return [...starts, ...notFrom.map((id) => `^${objectId(id)}`), '--', ...paths];
+  const excluded = notFrom.map((id) => `^${objectId(id)}`);
+  if (notAppliedIn === undefined) return [...starts, ...excluded, '--', ...paths];
+  if (starts.length !== 1 || from === 'all refs') throw invalidGitArgument('Only one start is compared with another.');
+  const compared = `${objectId(notAppliedIn)}...${starts[0]}`;
+  return ['--cherry-pick', '--right-only', compared, ...excluded, '--', ...paths];
 }
 
 function checkedAuthorPattern(text: string): string {

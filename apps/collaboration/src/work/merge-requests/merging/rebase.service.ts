@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import type { ProjectScope } from '@rookery/api-v4';
-import { isAncestor, listCommitIds, readRef } from '@rookery/git';
-import type { RefUpdate, Repository } from '@rookery/git';
+import { countCommits, isAncestor, listCommitIds, readRef } from '@rookery/git';
+import type { ObjectId, RefUpdate, Repository } from '@rookery/git';
 import { Conflict, Forbidden, NotFound, Refused } from '@rookery/kernel';
 import type { SignedInViewer } from '@rookery/kernel';
 import { Database } from '@rookery/persistence';
@@ -20,6 +20,8 @@ import { toRequestBranches, failMerge, mergingRow } from './merging-rows';
 import type { MergingRow } from './merging-rows';
 
 const MAX_COMMITS = 500;
+/** Own commits of the target with which those of the source are compared. git reads the changes of each of them. */
+const MAX_COMPARED = 5000;
 const FAILED = 'Rebase failed: Rebase locally, resolve all conflicts, then push the branch.';
 
 /** Rebases source branches, and writes trial merges to the hidden ref of a merge request. Source: reference repositories 8.9. */
@@ -117,13 +119,7 @@ export class RebaseService {
     if (targetRepository.directory !== sourceRepository.directory)
       await copyCommit(sourceRepository, targetRepository, target);
     if (await isAncestor(sourceRepository, target, source)) return [];
-    const selection = { from: [source], notFrom: [target], skip: 0, max: MAX_COMMITS + 1 };
-    const commits = await listCommitIds(sourceRepository, {
-      ...selection,
-      skipsMerges: true,
-      order: 'topological',
-      isReversed: true,
-    });
+    const commits = await listUnappliedCommitIds(sourceRepository, source, target);
     if (commits.length > MAX_COMMITS) return null;
     const committer = await this.identities.findIdentity(viewer);
     const tip = await writeRebasedCommits(sourceRepository, target, commits, committer);
@@ -136,4 +132,25 @@ export class RebaseService {
     if (!row) throw new NotFound();
     return row;
   }
+}
+
+/**
+ * Lists the own commits of a source branch, the oldest first. A commit whose change the target has already is left out,
+ * unless the target has too many own commits. Bounds: one more than the maximum of a rebase.
+ */
+async function listUnappliedCommitIds(
+  repository: Repository,
+  source: ObjectId,
+  target: ObjectId,
+): Promise<readonly ObjectId[]> {
+  const compared = await countCommits(repository, { from: [target], notFrom: [source], max: MAX_COMPARED + 1 });
+  return listCommitIds(repository, {
+    from: [source],
+    ...(compared > MAX_COMPARED ? { notFrom: [target] } : { notAppliedIn: target }),
+    skip: 0,
+    max: MAX_COMMITS + 1,
+    skipsMerges: true,
+    order: 'topological',
+    isReversed: true,
+  });
 }
