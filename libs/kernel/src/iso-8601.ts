@@ -40,8 +40,11 @@ function splitDayAndTime(text: string): { readonly day: string; readonly time: s
   return time === undefined ? null : { day, time: time + zone.replace('UTC', 'Z') };
 }
 
-/** Reads a text of ISO 8601 as UTC; null if it is none, and before year 1, which PostgreSQL does not have. */
+/**
+ * Reads a text of ISO 8601 as UTC. Returns null for other texts and outside of the years 1 to 9999: PostgreSQL has no year 0,
+ * and later years have no four digits in answers. An offset or the hour 24 can lead there.
+ */
 function parseIsoAsUtc(text: string): DateTime<true> | null {
   const read = DateTime.fromISO(text, { zone: 'utc' });
-  return read.isValid && read.year >= 1 ? read : null;
+  return read.isValid && read.year >= 1 && read.year <= 9999 ? read : null;
 }

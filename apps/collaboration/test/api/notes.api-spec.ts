@@ -135,6 +135,8 @@ describe('creating', () => {
     [{ body: { a: 1 } }, { error: 'body is invalid' }],
     [{ body: 'x', internal: 'perhaps' }, { error: 'internal is invalid' }],
     [{ body: 'x', created_at: 'yesterday-ish' }, { error: 'created_at is invalid' }],
+    [{ body: 'x', created_at: '9999-12-31T24:00:00Z' }, { error: 'created_at is invalid' }],
+    [{ body: 'x', created_at: '9999-12-31T23:59:59-01:00' }, { error: 'created_at is invalid' }],
     [{ body: 'x', created_at: '1969-12-31T23:00:00Z' }, { error: 'created_at does not have a valid value' }],
     [
       { body: 'x'.repeat(1_000_001) },
