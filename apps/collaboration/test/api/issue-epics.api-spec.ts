@@ -201,6 +201,19 @@ describe('epic_id', () => {
     expect((await as(who(planner)).get(issuesPath()).query({ search: 'Never' }).expect(200)).body).toEqual([]);
   });
 
+  it('may be confidential if the same change makes the issue confidential', async () => {
+    const secret = await open(who(planner), group, { confidential: true });
+    const change = { confidential: true, epic_id: secret.id };
+    const own = (await opened({}, guest)) as ShownIssue;
+    const refused = await as(who(planner))
+      .put(at(own))
+      .send({ ...change, confidential: false })
+      .expect(409);
+    expect(refused.body).toEqual({ message: 'A confidential epic takes confidential issues only' });
+    const { body } = await as(who(planner)).put(at(own)).send(change).expect(200);
+    expect(body).toMatchObject({ confidential: true, epic: { id: secret.id } });
+  });
+
   it('can be the number of an epic of the group of the project', async () => {
     const above = await open(who(planner), group);
     const put = async (fields: object, user = planner) => as(who(user)).put(at()).send(fields);

@@ -166,7 +166,7 @@ export class IssuesService {
     const people = await this.people.reassignUsers(tx, context, issueAssignees, assigned, allowed.assigneeIds);
     const newLabels = await resolveOrCreateLabels(tx, place, allowed.labels);
     const by = { actorId: viewer.userId, at };
-    await setEpic?.(issue.id);
+    await setEpic?.(issue.id, change.columns.confidential === true);
     if (change.columns.confidential === false) await assertEpicNotConfidential(tx, issue.id);
     const relabelled = await setLabels(tx, toLabelledIssue(issue.id, project), newLabels, by);
     const related = { people, labels: this.noteLimit.countLabels(tx, viewer, relabelled) };

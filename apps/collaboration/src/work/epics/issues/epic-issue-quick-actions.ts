@@ -90,9 +90,9 @@ export class EpicIssueQuickActions implements EpicAssigner {
           ? await lockVisibleEpic(tx, viewer, lockOfIssue, [project.id, iid])
           : await lockVisibleEpic(tx, viewer, lockById, [epicId]);
       if (!epic && epicId !== null) throw new NotFound(epicKind.resource);
-      return async (issueId) => {
+      return async (issueId, becomesConfidential) => {
         if (epic && epicId === null) await this.issues.remove(tx, viewer, epic, issueId);
-        else if (epic) await this.issues.addIssue(tx, viewer, epic, issueId);
+        else if (epic) await this.issues.addIssue(tx, viewer, epic, issueId, becomesConfidential);
       };
     };
   }

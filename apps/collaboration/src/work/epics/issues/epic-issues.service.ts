@@ -150,11 +150,19 @@ export class EpicIssuesService {
 
   /**
    * Adds an issue to a locked epic. Returns the id of the link, or null if the issue is in the epic already.
-   * Errors: NotFound of the issue; Forbidden; Conflict.
+   * `becomesConfidential`: the same transaction makes the issue confidential afterwards. Errors: NotFound of the issue;
+   * Forbidden; Conflict.
    */
-  async addIssue(tx: Tx, viewer: SignedInViewer, epic: LockedEpic, issueId: number): Promise<number | null> {
+  async addIssue(
+    tx: Tx,
+    viewer: SignedInViewer,
+    epic: LockedEpic,
+    issueId: number,
+    becomesConfidential = false,
+  ): Promise<number | null> {
     const issue = await this.lockPermittedIssue(tx, viewer, epic, issueId);
-    if (epic.confidential && !issue.confidential) throw new Conflict(CONFIDENTIAL_ISSUES_ONLY);
+    const isConfidential = issue.confidential || becomesConfidential;
+    if (epic.confidential && !isConfidential) throw new Conflict(CONFIDENTIAL_ISSUES_ONLY);
     const [old] = await tx.prepared<EpicIssueLinkRow>(linkOf, [issueId]);
     if (old?.epic_id === epic.id) return null;
     if (old) {

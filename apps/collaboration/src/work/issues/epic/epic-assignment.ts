@@ -5,9 +5,10 @@ import type { ParentFacts } from '../../../base/noteables/reader';
 
 /**
  * Sets the epic of an issue in two steps. The first call locks the issue and then the epics. The function that it
- * returns is called with the issue's id, once the issue is created or the caller may change it.
+ * returns is called with the issue's id, once the issue is created or the caller may change it. `becomesConfidential`: the
+ * same change makes the issue confidential, so that a confidential epic takes it.
  */
-export type EpicAssignment = (tx: Tx) => Promise<(issueId: number) => Promise<void>>;
+export type EpicAssignment = (tx: Tx) => Promise<(issueId: number, becomesConfidential?: boolean) => Promise<void>>;
 
 /** Parameters that name the epic of an issue: its id, or its number in the group of the project. */
 export interface EpicParams {
