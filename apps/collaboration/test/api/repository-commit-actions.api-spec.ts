@@ -90,6 +90,25 @@ it('applies all kinds of actions in one commit, in their order', async () => {
   expect(gitIn(at.repository, ['fsck', '--strict'])).toBe('');
 });
 
+it('replaces a folder with a file in one commit, after its last file is deleted or moved', async () => {
+  const at = await place({ ...FILES, 'deep/er/x': 'x', 'deep/y': 'y' });
+  const replaced = await commit(at, [
+    { action: 'delete', file_path: 'lib/a.txt' },
+    { action: 'create', file_path: 'lib', content: 'now a file\n' },
+    { action: 'move', file_path: 'moved', previous_path: 'deep/er/x' },
+    { action: 'create', file_path: 'deep/er', content: 'er' },
+  ]);
+  expect(replaced.status).toBe(201);
+  expect(listFilesWithModes(at)).toEqual([
+    ...['100644 deep/er', '100644 deep/y', '100644 lib', '120000 link', '100644 moved', '100644 run'],
+  ]);
+  const early = await commit(at, [
+    { action: 'delete', file_path: 'deep/er' },
+    { action: 'create', file_path: 'deep', content: '' },
+  ]);
+  expect([early.status, early.body]).toEqual([400, { message: 'A directory with this name already exists' }]);
+});
+
 it('shows no numbers of lines on request, and accepts an empty list', async () => {
   const at = await place();
   const { status, body } = await commit(at, [], { stats: false });

@@ -92,6 +92,8 @@ export class TreeEditor {
     const folder = await this.openFolder(parents);
     if (!folder?.items.delete(name)) return false;
     folder.isChanged = true;
+    // Later edits find no folder without entries, as in the index of git.
+    if (folder.items.size === 0 && parents.length > 0) await this.removeEntry(parentOf(path));
     return true;
   }
 
@@ -118,6 +120,10 @@ export class TreeEditor {
     }
     return folder;
   }
+}
+
+function parentOf(path: string): string {
+  return path.slice(0, path.lastIndexOf('/'));
 }
 
 function splitTreePath(path: string): { readonly parents: readonly string[]; readonly name: string } {

@@ -74,6 +74,26 @@ it('puts and removes files at any depth, as git itself would write the trees', a
   expect(same).toBe(made);
 });
 
+it('finds no folder whose last file is removed, so that a file may take its place', async () => {
+  const repository = await test.create();
+  const id = commit(repository, { 'dir/sub/only': '1', 'dir/other/x': '1', 'dir/other/y': '1', keep: '1' });
+  const tree = git(repository.directory, ['rev-parse', `${id}^{tree}`]).trim() as ObjectId;
+  const made = await editTree(repository, tree, async (editor, blob) => {
+    expect(await editor.removeEntry('dir/sub/only')).toBe(true);
+    expect(await editor.findEntry('dir/sub')).toBeNull();
+    expect(await editor.findEntry('dir')).toMatchObject({ type: 'tree' });
+    await editor.putEntry('dir/sub', { mode: '100644', id: blob });
+    expect(await editor.removeEntry('dir/other/x')).toBe(true);
+    expect(await editor.findEntry('dir/other')).toMatchObject({ type: 'tree' });
+    expect(await editor.removeEntry('dir/other/y')).toBe(true);
+    expect(await editor.removeEntry('dir/sub')).toBe(true);
+    expect(await editor.findEntry('dir')).toBeNull();
+    await editor.putEntry('dir', { mode: '100644', id: blob });
+    await expect(editor.putEntry('dir/x', { mode: '100644', id: blob })).rejects.toThrow('leads through a file');
+  });
+  expect(listTree(repository, made)).toEqual(['100644 dir', '100644 keep']);
+});
+
 it('leaves an unchanged tree as it is, and empties one', async () => {
   const repository = await test.create();
   const id = commit(repository, { 'x/a': '1' });
