@@ -82,6 +82,14 @@ describe('a to-do', () => {
     });
   });
 
+  test('is pending although its user has a comment that is dated in the future', async () => {
+    const issue = await anIssue();
+    await comment(issue, 'From the future', cast.owner, { created_at: '2999-01-01T00:00:00Z' });
+    await worker.drained();
+    await comment(issue, `look ${mentionOf(cast.owner)} here`, cast.reporter);
+    expect(await actionsOf(cast.owner)).toEqual(['mentioned']);
+  });
+
   test('caused by the issue itself has its title as body and no anchor', async () => {
     const issue = await anIssue({ title: 'Do it', description: `hey ${mentionOf(cast.guest)}` });
     const [todo] = await todosOf(cast.guest);

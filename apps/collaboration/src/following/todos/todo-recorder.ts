@@ -79,7 +79,7 @@ const hasUserAwardedEmojiLaterSql = ({ type }: NoteableKind): string =>
  * Inserts to-dos. Mentions require read access; assignments and requests for reviews do not, since access is checked when the
  * list is read. A to-do
  * is done from the beginning if its user commented on the target or changed it later: events of different kinds may arrive
- * in another order. For the same reason a unique index lets a text mention a user once: the effect of its creation may
+ * in another order. A comment that an owner dated in the future does not count. For the same reason a unique index lets a text mention a user once: the effect of its creation may
  * read an edited text.
  */
 const insertTodos = cachePerNoteableKind((kind) =>
@@ -89,7 +89,7 @@ const insertTodos = cachePerNoteableKind((kind) =>
        state, created_at, updated_at)
      select u.id, c.author_id, c.action, ${projectIdSql(kind)}, ${groupIdSql(kind)}, '${kind.type}', i.id, c.note_id, c.event_id,
        case when exists (select 1 from notes later where later.noteable_id = i.id and later.noteable_type = '${kind.type}'
-         and later.created_at > c.at and later.author_id = u.id and ${settlesSql})${changedLabelsOrMilestoneLaterSql(kind)} or ${hasUserAwardedEmojiLaterSql(kind)} then 'done' else 'pending' end, c.at, c.at
+         and later.created_at > c.at and later.created_at <= clock_timestamp() and later.author_id = u.id and ${settlesSql})${changedLabelsOrMilestoneLaterSql(kind)} or ${hasUserAwardedEmojiLaterSql(kind)} then 'done' else 'pending' end, c.at, c.at
      from unnest($1::uuid[], $2::bigint[], $3::bigint[], $4::text[], $5::bigint[], $6::bigint[], $7::timestamptz[])
        with ordinality as c (event_id, user_id, author_id, action, target_id, note_id, at, place)
      join ${kind.table} i on i.id = c.target_id
