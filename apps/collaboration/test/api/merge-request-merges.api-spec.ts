@@ -261,6 +261,15 @@ describe('merging later', () => {
     expect((await notesOf(iid)).at(-1)).toBe('aborted the automatic merge because source branch was updated');
   });
 
+  test('PUT cancels it too, as older clients do', async () => {
+    const { iid } = await open({ title: 'Draft: x' });
+    await merge(iid, { auto_merge: true }).expect(200);
+    const cancel = (name: keyof Cast) => as(name).put(`${path}/${iid}/cancel_merge_when_pipeline_succeeds`);
+    expect((await cancel('reporter').expect(401)).body).toEqual({ message: '401 Unauthorized' });
+    expect((await cancel('developer').expect(201)).body).toEqual({ status: 'success' });
+    expect(await shown(iid)).toMatchObject({ merge_when_pipeline_succeeds: false });
+  });
+
   test('a head that was pushed with ci.skip has no pipeline to come', async () => {
     const { iid, source } = await open();
     await scene.git.ok(place.folder, 'checkout', '--quiet', source);

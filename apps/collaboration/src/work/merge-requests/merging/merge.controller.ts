@@ -19,6 +19,15 @@ const objectSchemaWithOneProperty = (name: string, type: string, description: st
   properties: { [name]: { type, description } },
   required: [name],
 });
+const canceling = {
+  source: SOURCE,
+  within: project('id', 'copy'),
+  may: signedIn(),
+  params: IdentifyMergeRequest,
+  answers: json<{ status: string }>(objectSchemaWithOneProperty('status', 'string', 'Always `success`.'), {
+    status: 201,
+  }),
+} as const;
 
 @Controller('projects/:id/merge_requests/:merge_request_iid')
 export class MergeController {
@@ -45,18 +54,20 @@ export class MergeController {
   }
 
   @Endpoint('POST', 'cancel_merge_when_pipeline_succeeds', {
+    ...canceling,
     about: 'Cancels the request to merge as soon as all checks pass.',
-    source: SOURCE,
-    within: project('id', 'copy'),
-    may: signedIn(),
-    params: IdentifyMergeRequest,
-    answers: json<{ status: string }>(objectSchemaWithOneProperty('status', 'string', 'Always `success`.'), {
-      status: 201,
-    }),
   })
   async cancel({ params, viewer, within }: WriteCall<IdentifyMergeRequest>): Promise<{ status: string }> {
     await this.autoMerge.cancel(viewer, within, params.merge_request_iid);
     return { status: 'success' };
+  }
+
+  @Endpoint('PUT', 'cancel_merge_when_pipeline_succeeds', {
+    ...canceling,
+    about: 'Cancels the request to merge as soon as all checks pass, for clients that send PUT.',
+  })
+  cancelByPut(call: WriteCall<IdentifyMergeRequest>): Promise<{ status: string }> {
+    return this.cancel(call);
   }
 
   @Endpoint('PUT', 'rebase', {
