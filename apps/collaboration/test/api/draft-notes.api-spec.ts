@@ -54,6 +54,23 @@ const listed = async (by: keyof Cast = 'reporter'): Promise<Draft[]> =>
   (await as(by).get(drafts).expect(200)).body as Draft[];
 const discussions = async (): Promise<Discussion[]> =>
   (await as('guest').get(`${request}/discussions`).expect(200)).body as Discussion[];
+
+test('publish_review of an approval publishes the drafts of the caller', async () => {
+  await draft({ note: 'Of another user' }, 'reporter');
+  for (const note of ['One', 'Two']) await draft({ note }, 'maintainer');
+  await as('maintainer').post(`${request}/approve`).send({ publish_review: true, sha: place.mainSha }).expect(409);
+  expect(await listed('maintainer')).toHaveLength(2);
+  const { body } = await as('maintainer').post(`${request}/approve`).send({ publish_review: true }).expect(201);
+  expect((body as { approved_by: unknown[] }).approved_by).toHaveLength(1);
+  expect(await listed('maintainer')).toEqual([]);
+  expect(await listed('reporter')).toHaveLength(1);
+  const notes = (await discussions()).map(({ notes: [first] }) => first!['body']);
+  expect(notes).toEqual(expect.arrayContaining(['One', 'Two']));
+  await draft({ note: 'Three' }, 'developer');
+  await as('developer').post(`${request}/approve`).expect(201);
+  expect(await listed('developer')).toHaveLength(1);
+});
+
 const EMPTY = {
   ...{ base_sha: null, start_sha: null, head_sha: null, old_path: null, new_path: null, position_type: 'text' },
   ...{ old_line: null, new_line: null, line_range: null },

@@ -2,6 +2,7 @@ import { Controller } from '@nestjs/common';
 import { accepted, atLeast, created, Endpoint, one, project, signedIn } from '@rookery/api-v4';
 import type { Call, ProjectScope } from '@rookery/api-v4';
 import type { SignedInViewer } from '@rookery/kernel';
+import { PublishDraftNotesService } from '../drafts/publish-drafts.service';
 import { IdentifyMergeRequest } from '../merge-requests.dto';
 import { ApprovalRulesService } from './approval-rules.service';
 import { ApproveMergeRequest, SetRequiredApprovals } from './approvals.dto';
@@ -21,6 +22,7 @@ export class ApprovalsController {
     private readonly approvals: ApprovalsService,
     private readonly queries: ApprovalsQueries,
     private readonly rules: ApprovalRulesService,
+    private readonly drafts: PublishDraftNotesService,
   ) {}
 
   @Endpoint('GET', 'approvals', {
@@ -61,11 +63,12 @@ export class ApprovalsController {
     about: 'Approves a merge request.',
     params: ApproveMergeRequest,
     answers: created(approvalsPresenter),
-    fails: [409],
+    fails: [409, 429],
   })
   async approve({ params, viewer, within }: SignedCall<ApproveMergeRequest>): Promise<ApprovalsView> {
-    const { merge_request_iid: iid, sha } = params;
+    const { merge_request_iid: iid, sha, publish_review: isPublishing } = params;
     await this.approvals.approve(viewer, within, iid, sha || null);
+    if (isPublishing) await this.drafts.publishAll(viewer, within, iid);
     return this.queries.show(viewer, within, iid);
   }
 

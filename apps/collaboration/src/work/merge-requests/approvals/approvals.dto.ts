@@ -9,6 +9,7 @@ const REQUIRED = { min: 0, max: MOST_APPROVALS } as const;
 export class ApproveMergeRequest extends IdentifyMergeRequest {
   @Text({ optional: true, nullable: true, about: 'Head of the source branch that the caller knows.' })
   sha?: string | null;
+  @Flag({ default: false, about: 'Publishes the drafts of the caller after the approval.' }) publish_review: boolean;
 }
 
 export class SetRequiredApprovals extends IdentifyMergeRequest {
