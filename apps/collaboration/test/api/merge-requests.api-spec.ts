@@ -56,6 +56,40 @@ const expectedPerson = ({ id, username, name }: Cast['owner']) => ({
   web_url: `http://localhost:8080/${username}`,
 });
 
+test('more than 200 assignees or reviewers are refused', async () => {
+  const { iid } = await open();
+  const ids = (count: number) => Array.from({ length: count }, (_, index) => 900_000 + index);
+  const problem = ['total must be less than or equal to 200'];
+  const both = { assignee_ids: ids(201), reviewer_ids: ids(201) };
+  const sent = { title: 'Many', source_branch: `many-${iid}`, target_branch: 'main' };
+  await scene.branch(place, sent.source_branch);
+  for (const [answer, message] of [
+    [
+      as('developer')
+        .post(path)
+        .send({ ...sent, ...both }),
+      { assignees: problem, reviewers: problem },
+    ],
+    [
+      as('developer')
+        .put(`${path}/${iid}`)
+        .send({ reviewer_ids: ids(201) }),
+      { reviewers: problem },
+    ],
+    [
+      as('developer')
+        .put(`${path}/${iid}`)
+        .send({ assignee_ids: ids(201) }),
+      { assignees: problem },
+    ],
+  ] as const)
+    expect((await answer.expect(400)).body).toEqual({ message });
+  await as('developer')
+    .put(`${path}/${iid}`)
+    .send({ reviewer_ids: [...ids(200), ...ids(200)] })
+    .expect(200);
+});
+
 describe('creating', () => {
   test('answers the complete merge request; lists leave out what only single ones have', async () => {
     const { body } = await as('developer')

@@ -5,6 +5,7 @@ import { renderDescriptionChangeNotes } from '../issues/issue-change';
 import { isDraftTitle, withoutDraftMark } from './merge-request.entity';
 import type { MergeRequest } from './merge-request.entity';
 import { mergeRequestKind } from './merge-request.kind';
+import { assertPeopleWithinLimit } from './people/people-limit';
 import type { MeasuredVersion } from './versions/measure-version';
 
 /** An update of a merge request. Undefined fields keep their values. */
@@ -53,12 +54,13 @@ export function keepPermittedMergeRequestChanges(update: MergeRequestUpdate, may
   return open;
 }
 
-/** Compares an update with the merge request. Pure. Source: reference repositories 8.6. */
+/** Compares an update with the merge request. Pure. Errors: Invalid for too many people. Source: reference repositories 8.6. */
 export function computeMergeRequestChange(
   mergeRequest: MergeRequest,
   update: MergeRequestUpdate,
   context: ChangeContext,
 ): MergeRequestChange {
+  assertPeopleWithinLimit(update);
   const columns: Partial<MergeRequest> = changedColumnsWithoutNotes(mergeRequest, update, context);
   const notes: string[] = [];
   if (update.title !== undefined && update.title !== mergeRequest.title) {

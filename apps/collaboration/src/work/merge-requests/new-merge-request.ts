@@ -4,6 +4,7 @@ import type { RequestedLabels } from '../../planning/labels/labelling/labelling'
 import { countDescriptionTasks } from '../issues/issue.entity';
 import { isDraftTitle } from './merge-request.entity';
 import type { MergeRequestFacts } from './merge-request-events';
+import { assertPeopleWithinLimit } from './people/people-limit';
 import type { MeasuredVersion } from './versions/measure-version';
 
 /** Fields of a merge request to create. */
@@ -98,7 +99,12 @@ export async function insertMergeRequest(
   return { id: row!.id, iid, projectId, authorId, createdAt: row!.created_at };
 }
 
-/** Removes the fields that a caller who may not plan cannot set: they are ignored. Source: reference repositories 8.18. */
+/**
+ * Removes the fields that a caller who may not plan cannot set: they are ignored. Errors: Invalid for too many people.
+ * Source: reference repositories 8.4, 8.18.
+ */
 export function keepPermittedMergeRequestFields(input: NewMergeRequest, mayPlan: boolean): NewMergeRequest {
-  return mayPlan ? input : { ...input, assigneeIds: [], reviewerIds: [], labels: undefined, milestoneId: null };
+  if (!mayPlan) return { ...input, assigneeIds: [], reviewerIds: [], labels: undefined, milestoneId: null };
+  assertPeopleWithinLimit(input);
+  return input;
 }
