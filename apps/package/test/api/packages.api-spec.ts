@@ -197,6 +197,25 @@ describe('GET /groups/:id/packages', () => {
     expect(await shown(admin, { package_name: 'low' })).toEqual(['below']);
   });
 
+  it('leaves out projects whose repository is not available to the caller', async () => {
+    const shown = async (viewer: Viewer) => names(await listRows(path(), {}, viewer));
+    const member = await createMember(projects.open, 'guest');
+    const reporter = await createMember(projects.open, 'reporter');
+    const admin = seed.viewer(await seed.user({ admin: true }));
+    const viewers = [seed.anonymous(), seed.viewer(await seed.user()), member, reporter, admin];
+    const isOpenShown = async () => {
+      const lists = [];
+      for (const viewer of viewers) lists.push(await shown(viewer));
+      return lists.map((list) => list.includes('open'));
+    };
+    expect(await isOpenShown()).toEqual([true, true, true, true, true]);
+    await seed.put('projects', { ...projects.open, repository_access_level: 'private' });
+    expect(await isOpenShown()).toEqual([false, false, true, true, true]);
+    await seed.put('projects', { ...projects.open, repository_access_level: 'disabled' });
+    expect(await isOpenShown()).toEqual([false, false, false, false, false]);
+    await seed.put('projects', projects.open);
+  });
+
   it('names the project, and the deletion to callers who may delete', async () => {
     const viewer = await createMember(projects.closed, 'maintainer');
     const rows = await listRows(path(), {}, viewer);

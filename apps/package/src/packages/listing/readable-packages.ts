@@ -12,18 +12,15 @@ export function viewerProjectLevelSql(): string {
   return projectAccessLevelSql({ user: ':viewer::bigint', project: 'project.id', namespace: 'home' });
 }
 
-/** Condition that the viewer may also read the code of the project, as `mayReadCode` for a project that they see. */
-export function canReadProjectCodeSql(): string {
-  const level = viewerProjectLevelSql();
-  return `project.repository_access_level is distinct from 'disabled' and (:isAdmin::boolean
-      or (:viewer::bigint is not null and ${level} >= ${ACCESS_LEVELS.reporter})
-      or (project.visibility <> 'private' and (coalesce(project.repository_access_level, 'enabled') = 'enabled'
-        or (:viewer::bigint is not null and ${level} >= ${ACCESS_LEVELS.guest}))))`;
-}
-
-/** Condition that the viewer may read the packages of the project. */
+/**
+ * Condition that the viewer may read the packages of the project and its code: without the repository, lists and
+ * registries over several projects show no packages. For the code it agrees with `mayReadCode`.
+ */
 export function canReadProjectPackagesSql(): string {
-  return `project.packages_enabled and (:isAdmin::boolean or project.visibility = 'public'
-      or (project.visibility = 'internal' and :viewer::bigint is not null and not :isExternal::boolean)
-      or (:viewer::bigint is not null and ${viewerProjectLevelSql()} >= ${ACCESS_LEVELS.reporter}))`;
+  const isOpen = `(project.visibility = 'public'
+      or (project.visibility = 'internal' and :viewer::bigint is not null and not :isExternal::boolean))`;
+  return `project.packages_enabled and project.repository_access_level is distinct from 'disabled' and (:isAdmin::boolean
+      or (${isOpen} and (project.repository_access_level is null or project.repository_access_level = 'enabled'))
+      or (:viewer::bigint is not null and ${viewerProjectLevelSql()}
+        >= case when ${isOpen} then ${ACCESS_LEVELS.guest} else ${ACCESS_LEVELS.reporter} end))`;
 }

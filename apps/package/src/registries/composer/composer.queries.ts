@@ -6,7 +6,7 @@ import type { Viewer } from '@rookery/kernel';
 import { Database, statement } from '@rookery/persistence';
 import { readablePackageProjectsSql } from '../../packages/listing/packages.queries';
 import type { ReadableProjectsParams } from '../../packages/listing/packages.queries';
-import { canReadProjectCodeSql, canReadProjectPackagesSql } from '../../packages/listing/readable-packages';
+import { canReadProjectPackagesSql } from '../../packages/listing/readable-packages';
 import { INSTALLABLE_STATUSES, literalListSql } from '../../packages/package-types';
 
 /** A version of a package. `description` is JSON; `project_path` is the full path. */
@@ -34,8 +34,6 @@ const NAMES = statement<ReadableProjectsParams, { name: string }>(
      select p.name_key from packages p
      where p.project_id = scope.id and p.package_type = 'composer' and p.status in (${STATUSES})
      offset 0) named
-   where exists (select 1 from directory_projects project join directory_namespaces home on home.id = project.namespace_id
-     where project.id = scope.id and ${canReadProjectCodeSql()})
    order by name limit ${MAX_NAMES + 1}`,
 );
 const VERSIONS = statement<Omit<ReadableProjectsParams, 'group'> & { name: string }, ComposerVersionRow>(
@@ -49,7 +47,7 @@ const VERSIONS = statement<Omit<ReadableProjectsParams, 'group'> & { name: strin
      and p.status in (${STATUSES})
    join composer_versions v on v.package_id = p.id
    where i.package_type = 'composer' and i.name_key = :name
-     and ${withinGroupSql({ namespace: 'home', traversalIds: ':below' })} and ${canReadProjectPackagesSql()} and ${canReadProjectCodeSql()}
+     and ${withinGroupSql({ namespace: 'home', traversalIds: ':below' })} and ${canReadProjectPackagesSql()}
    order by p.id desc limit ${MAX_VERSIONS}`,
 );
 const PACKAGE_OF = statement<{ project: number; name: string; sha: string }, { id: number }>(

@@ -1,4 +1,4 @@
--- group_packages-1868aaf5b75b: $1 isAdmin, $2 viewer, $3 below, $4 isExternal
+-- group_packages-8a96f51460e1: $1 isAdmin, $2 viewer, $3 below, $4 isExternal
 select
   p.id,
   p.project_id,
@@ -120,13 +120,22 @@ from
             and home.traversal_ids < (:below::bigint[]) [1 :array_length (:below::bigint[], 1) - 1] || ((:below::bigint[]) [array_length(:below::bigint[], 1)] + 1)
           )
           and project.packages_enabled
+          and project.repository_access_level is distinct from 'disabled'
           and (
             :isAdmin::boolean
-            or project.visibility = 'public'
             or (
-              project.visibility = 'internal'
-              and :viewer::bigint is not null
-              and not :isExternal::boolean
+              (
+                project.visibility = 'public'
+                or (
+                  project.visibility = 'internal'
+                  and :viewer::bigint is not null
+                  and not :isExternal::boolean
+                )
+              )
+              and (
+                project.repository_access_level is null
+                or project.repository_access_level = 'enabled'
+              )
             )
             or (
               :viewer::bigint is not null
@@ -210,7 +219,17 @@ from
                     ) held
                 ),
                 0
-              ) >= 20
+              ) >= case
+                when (
+                  project.visibility = 'public'
+                  or (
+                    project.visibility = 'internal'
+                    and :viewer::bigint is not null
+                    and not :isExternal::boolean
+                  )
+                ) then 10
+                else 20
+              end
             )
           )
         offset

@@ -24,103 +24,24 @@ where
     and home.traversal_ids < (:below::bigint[]) [1 :array_length (:below::bigint[], 1) - 1] || ((:below::bigint[]) [array_length(:below::bigint[], 1)] + 1)
   )
   and project.packages_enabled
-  and (
-    :isAdmin::boolean
-    or project.visibility = 'public'
-    or (
-      project.visibility = 'internal'
-      and :viewer::bigint is not null
-      and not :isExternal::boolean
-    )
-    or (
-      :viewer::bigint is not null
-      and coalesce(
-        (
-          select
-            max(held.level)::integer
-          from
-            (
-              select
-                m.access_level as level
-              from
-                directory_memberships m
-              where
-                m.user_id = :viewer::bigint
-                and m.source_type = 'project'
-                and m.source_id = project.id
-                and (
-                  m.expires_on is null
-                  or m.expires_on > (statement_timestamp() at time zone 'UTC')::date
-                )
-              union all
-              select
-                least(s.access_level, m.access_level)
-              from
-                directory_shares s
-                join directory_namespaces invited on invited.id = s.group_id
-                join directory_memberships m on m.user_id = :viewer::bigint
-                and m.source_type = 'namespace'
-                and m.source_id = any (invited.traversal_ids)
-              where
-                s.source_type = 'project'
-                and s.source_id = project.id
-                and (
-                  s.expires_on is null
-                  or s.expires_on > (statement_timestamp() at time zone 'UTC')::date
-                )
-                and (
-                  m.expires_on is null
-                  or m.expires_on > (statement_timestamp() at time zone 'UTC')::date
-                )
-              union all
-              select
-                m.access_level as level
-              from
-                directory_memberships m
-              where
-                m.user_id = :viewer::bigint
-                and m.source_type = 'namespace'
-                and m.source_id = any (home.traversal_ids)
-                and (
-                  m.expires_on is null
-                  or m.expires_on > (statement_timestamp() at time zone 'UTC')::date
-                )
-              union all
-              select
-                least(s.access_level, m.access_level)
-              from
-                directory_shares s
-                join directory_namespaces invited on invited.id = s.group_id
-                join directory_memberships m on m.user_id = :viewer::bigint
-                and m.source_type = 'namespace'
-                and m.source_id = any (invited.traversal_ids)
-              where
-                s.source_type = 'namespace'
-                and s.source_id = any (home.traversal_ids)
-                and (
-                  s.expires_on is null
-                  or s.expires_on > (statement_timestamp() at time zone 'UTC')::date
-                )
-                and (
-                  m.expires_on is null
-                  or m.expires_on > (statement_timestamp() at time zone 'UTC')::date
-                )
-              union all
-              select
-                50
-              where
-                home.kind = 'user'
-                and home.owner_id = :viewer::bigint
-            ) held
-        ),
-        0
-      ) >= 20
-    )
-  )
   and project.repository_access_level is distinct from 'disabled'
   and (
     :isAdmin::boolean
     or (
+      (
+        project.visibility = 'public'
+        or (
+          project.visibility = 'internal'
+          and :viewer::bigint is not null
+          and not :isExternal::boolean
+        )
+      )
+      and (
+        project.repository_access_level is null
+        or project.repository_access_level = 'enabled'
+      )
+    )
+    or (
       :viewer::bigint is not null
       and coalesce(
         (
@@ -202,97 +123,17 @@ where
             ) held
         ),
         0
-      ) >= 20
-    )
-    or (
-      project.visibility <> 'private'
-      and (
-        coalesce(project.repository_access_level, 'enabled') = 'enabled'
-        or (
-          :viewer::bigint is not null
-          and coalesce(
-            (
-              select
-                max(held.level)::integer
-              from
-                (
-                  select
-                    m.access_level as level
-                  from
-                    directory_memberships m
-                  where
-                    m.user_id = :viewer::bigint
-                    and m.source_type = 'project'
-                    and m.source_id = project.id
-                    and (
-                      m.expires_on is null
-                      or m.expires_on > (statement_timestamp() at time zone 'UTC')::date
-                    )
-                  union all
-                  select
-                    least(s.access_level, m.access_level)
-                  from
-                    directory_shares s
-                    join directory_namespaces invited on invited.id = s.group_id
-                    join directory_memberships m on m.user_id = :viewer::bigint
-                    and m.source_type = 'namespace'
-                    and m.source_id = any (invited.traversal_ids)
-                  where
-                    s.source_type = 'project'
-                    and s.source_id = project.id
-                    and (
-                      s.expires_on is null
-                      or s.expires_on > (statement_timestamp() at time zone 'UTC')::date
-                    )
-                    and (
-                      m.expires_on is null
-                      or m.expires_on > (statement_timestamp() at time zone 'UTC')::date
-                    )
-                  union all
-                  select
-                    m.access_level as level
-                  from
-                    directory_memberships m
-                  where
-                    m.user_id = :viewer::bigint
-                    and m.source_type = 'namespace'
-                    and m.source_id = any (home.traversal_ids)
-                    and (
-                      m.expires_on is null
-                      or m.expires_on > (statement_timestamp() at time zone 'UTC')::date
-                    )
-                  union all
-                  select
-                    least(s.access_level, m.access_level)
-                  from
-                    directory_shares s
-                    join directory_namespaces invited on invited.id = s.group_id
-                    join directory_memberships m on m.user_id = :viewer::bigint
-                    and m.source_type = 'namespace'
-                    and m.source_id = any (invited.traversal_ids)
-                  where
-                    s.source_type = 'namespace'
-                    and s.source_id = any (home.traversal_ids)
-                    and (
-                      s.expires_on is null
-                      or s.expires_on > (statement_timestamp() at time zone 'UTC')::date
-                    )
-                    and (
-                      m.expires_on is null
-                      or m.expires_on > (statement_timestamp() at time zone 'UTC')::date
-                    )
-                  union all
-                  select
-                    50
-                  where
-                    home.kind = 'user'
-                    and home.owner_id = :viewer::bigint
-                ) held
-            ),
-            0
-          ) >= 10
-        )
-      )
+      ) >= case
+        when (
+          project.visibility = 'public'
+          or (
+            project.visibility = 'internal'
+            and :viewer::bigint is not null
+            and not :isExternal::boolean
+          )
+        ) then 10
+        else 20
+      end
     )
   )
 order by

@@ -10,13 +10,22 @@ from
 where
   starts_with(substr(p.name_key, length(p.name) + 2), replace(home.full_path || '/' || project.path, '/', '+') || '/')
   and project.packages_enabled
+  and project.repository_access_level is distinct from 'disabled'
   and (
     :isAdmin::boolean
-    or project.visibility = 'public'
     or (
-      project.visibility = 'internal'
-      and :viewer::bigint is not null
-      and not :isExternal::boolean
+      (
+        project.visibility = 'public'
+        or (
+          project.visibility = 'internal'
+          and :viewer::bigint is not null
+          and not :isExternal::boolean
+        )
+      )
+      and (
+        project.repository_access_level is null
+        or project.repository_access_level = 'enabled'
+      )
     )
     or (
       :viewer::bigint is not null
@@ -100,7 +109,17 @@ where
             ) held
         ),
         0
-      ) >= 20
+      ) >= case
+        when (
+          project.visibility = 'public'
+          or (
+            project.visibility = 'internal'
+            and :viewer::bigint is not null
+            and not :isExternal::boolean
+          )
+        ) then 10
+        else 20
+      end
     )
   )
   and p.package_type = 'conan'

@@ -15,13 +15,22 @@ where
     and home.traversal_ids < (:below::bigint[]) [1 :array_length (:below::bigint[], 1) - 1] || ((:below::bigint[]) [array_length(:below::bigint[], 1)] + 1)
   )
   and project.packages_enabled
+  and project.repository_access_level is distinct from 'disabled'
   and (
     :isAdmin::boolean
-    or project.visibility = 'public'
     or (
-      project.visibility = 'internal'
-      and :viewer::bigint is not null
-      and not :isExternal::boolean
+      (
+        project.visibility = 'public'
+        or (
+          project.visibility = 'internal'
+          and :viewer::bigint is not null
+          and not :isExternal::boolean
+        )
+      )
+      and (
+        project.repository_access_level is null
+        or project.repository_access_level = 'enabled'
+      )
     )
     or (
       :viewer::bigint is not null
@@ -105,7 +114,17 @@ where
             ) held
         ),
         0
-      ) >= 20
+      ) >= case
+        when (
+          project.visibility = 'public'
+          or (
+            project.visibility = 'internal'
+            and :viewer::bigint is not null
+            and not :isExternal::boolean
+          )
+        ) then 10
+        else 20
+      end
     )
   )
 order by

@@ -16,13 +16,22 @@ where
   i.package_type = 'terraform_module'
   and i.name_key = :name
   and project.packages_enabled
+  and project.repository_access_level is distinct from 'disabled'
   and (
     :isAdmin::boolean
-    or project.visibility = 'public'
     or (
-      project.visibility = 'internal'
-      and :viewer::bigint is not null
-      and not :isExternal::boolean
+      (
+        project.visibility = 'public'
+        or (
+          project.visibility = 'internal'
+          and :viewer::bigint is not null
+          and not :isExternal::boolean
+        )
+      )
+      and (
+        project.repository_access_level is null
+        or project.repository_access_level = 'enabled'
+      )
     )
     or (
       :viewer::bigint is not null
@@ -106,7 +115,17 @@ where
             ) held
         ),
         0
-      ) >= 20
+      ) >= case
+        when (
+          project.visibility = 'public'
+          or (
+            project.visibility = 'internal'
+            and :viewer::bigint is not null
+            and not :isExternal::boolean
+          )
+        ) then 10
+        else 20
+      end
     )
   )
 order by
