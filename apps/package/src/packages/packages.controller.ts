@@ -138,10 +138,8 @@ export class PackagesController {
     return {
       projectId: within.id,
       actorId: viewer.userId,
-      check: async (found) => {
-        await this.protections.refuseDelete(within, viewer, found.package_type, found.name);
-        checkUnmodifiedSince(call, found.updated_at);
-      },
+      check: (found) => this.protections.refuseDelete(within, viewer, found.package_type, found.name),
+      unchanged: (updatedAt) => checkUnmodifiedSince(call, updatedAt),
     };
   }
 }

@@ -333,6 +333,25 @@ describe('DELETE /projects/:id/packages/:package_id', () => {
     await app.as(maintainer).delete(path).set('if-unmodified-since', new Date().toUTCString()).expect(204);
   });
 
+  it('compares If-Unmodified-Since with the change of the deleted file, and not of its package', async () => {
+    const first = await uploaded(app, maintainer, project, { name: 'changed-file', file: 'a' });
+    const second = await uploaded(app, maintainer, project, { name: 'changed-file', file: 'b' });
+    const setChanged = (table: string, id: number, time: string) =>
+      service.database.query(`update ${table} set updated_at = '${time}' where id = ${id}`);
+    await setChanged('packages', first.package_id, '2020-03-01T00:00:00Z');
+    await setChanged('package_files', first.id, '2020-01-01T00:00:00Z');
+    await setChanged('package_files', second.id, '2020-05-01T00:00:00Z');
+    const remove = (id: number, since: string) =>
+      app
+        .as(maintainer)
+        .delete(`${packagesPath(project)}/${first.package_id}/package_files/${id}`)
+        .set('if-unmodified-since', new Date(since).toUTCString());
+    await remove(second.id, '2020-04-01T00:00:00Z').expect(412, { message: '412 Precondition Failed' });
+    await remove(first.id, '2020-02-01T00:00:00Z').expect(204);
+    await remove(first.id, '2019-01-01T00:00:00Z').expect(404);
+    await remove(second.id, '2020-05-01T00:00:00Z').expect(204);
+  });
+
   it('refuses developers with 403, and anonymous callers with 403 or 404', async () => {
     const open = await seed.project({ visibility: 'public' });
     const { package_id } = await uploaded(app, await createMember(open, 'developer'), open);

@@ -20,11 +20,13 @@ export interface LockedPackage {
   readonly updated_at: Date;
 }
 
-/** Conditions of a deletion. `check` may refuse the locked package. */
+/** Conditions of a deletion. `check` may refuse the locked package, and `unchanged` a row that changed later. */
 export interface Deletion {
   readonly projectId: number;
   readonly actorId: number | null;
   check(found: LockedPackage, tx: Tx): Promise<void> | void;
+  /** Receives the time of the last change of the deleted package or file. */
+  unchanged(updatedAt: Date): void;
 }
 
 const LOCK = statement<{ id: number; project: number }, LockedPackage>(
@@ -39,10 +41,10 @@ const MARK_PACKAGE = statement<{ id: number; now: Date }, never>(
      where package_id = :id::bigint and not is_pending_destruction)
    update packages set status = 'pending_destruction', updated_at = :now::timestamptz where id = :id::bigint`,
 );
-const MARK_FILE = statement<{ id: number; package: number; now: Date }, { id: number }>(
-  'package_files_mark_deleted',
-  `update package_files set is_pending_destruction = true, updated_at = :now::timestamptz
-   where id = :id::bigint and package_id = :package::bigint and not is_pending_destruction returning id`,
+const LOCK_FILE = statement<{ id: number; package: number }, { updated_at: Date }>(
+  'package_files_lock',
+  `select updated_at from package_files
+   where id = :id::bigint and package_id = :package::bigint and not is_pending_destruction for update`,
 );
 const MARK_FILES = statement<{ ids: readonly number[]; now: Date }, never>(
   'package_files_mark_several_deleted',
@@ -75,20 +77,23 @@ export class PackageRemoval {
     private readonly jobs: Jobs,
   ) {}
 
-  /** Errors: NotFound; those of `check`. */
+  /** Errors: NotFound; those of `check` and `unchanged`. */
   removePackage(id: number, deletion: Deletion): Promise<void> {
     return this.work.run(async (tx) => {
       const found = await lockAndCheckPackage(tx, id, deletion);
+      deletion.unchanged(found.updated_at);
       await this.markPackageDeleted(tx, found, deletion);
     });
   }
 
-  /** Deletes a file, and its package with the last file. Errors: NotFound; those of `check`. */
+  /** Deletes a file, and its package with the last file. Errors: NotFound; those of `check` and `unchanged`. */
   removeFile(id: number, packageId: number, deletion: Deletion): Promise<void> {
     return this.work.run(async (tx) => {
       const found = await lockAndCheckPackage(tx, packageId, deletion);
-      const [marked] = await tx.run(MARK_FILE, { id, package: packageId, now: this.clock.now() });
-      if (!marked) throw new NotFound();
+      const [file] = await tx.run(LOCK_FILE, { id, package: packageId });
+      if (!file) throw new NotFound();
+      deletion.unchanged(file.updated_at);
+      await tx.run(MARK_FILES, { ids: [id], now: this.clock.now() });
       const [left] = await tx.run(HAS_FILES, { package: packageId });
       if (!left!.has_files) return this.markPackageDeleted(tx, found, deletion);
       await raiseExistingPackageIndexGeneration(tx, toPackageNameKey(found), this.clock.now());
