@@ -180,3 +180,23 @@ test('a merge request without commits has none', async () => {
   const shown = await as('reporter').get(`${own}/versions/${version!.id}`).expect(200);
   expect(shown.body).toMatchObject({ state: 'empty', real_size: '0', patch_id_sha: null, commits: [], diffs: [] });
 });
+
+const MIB = 1024 * 1024;
+test.each<[string, () => Readonly<Record<string, string>>]>([
+  ['a file above 50 MiB', () => ({ large: 'x'.repeat(50 * MIB) })],
+  ['files above 50 MiB together', () => ({ large: 'x'.repeat(26 * MIB), larger: 'y'.repeat(26 * MIB) })],
+])('the whole diff is refused with %s, and cut without access_raw_diffs', async (_, large) => {
+  const own = await scene.place();
+  await scene.files(own, 'large', { ...large(), small: 'small\n' });
+  const viewer = service.app.as(service.seed.viewer(own.cast.developer));
+  await viewer.post(own.path).send({ title: 'Large', source_branch: 'large', target_branch: 'main' }).expect(201);
+  const refusal = { message: '413 Request Entity Too Large' };
+  const changes = await viewer.get(`${own.path}/1/changes`).query({ access_raw_diffs: true });
+  expect([changes.status, changes.body]).toEqual([413, refusal]);
+  const [version] = (await viewer.get(`${own.path}/1/versions`).expect(200)).body as [Version];
+  const shown = await viewer.get(`${own.path}/1/versions/${version.id}`);
+  expect([shown.status, shown.body]).toEqual([413, refusal]);
+  const { body } = await viewer.get(`${own.path}/1/changes`).expect(200);
+  expect(body.changes[0]).toMatchObject({ new_path: 'large', diff: '', too_large: true });
+  expect(body.changes.at(-1)).toMatchObject({ diff: '@@ -0,0 +1 @@\n+small\n', too_large: false });
+});

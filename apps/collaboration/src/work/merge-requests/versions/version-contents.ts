@@ -107,8 +107,8 @@ export class MergeRequestVersionContentsQueries {
   }
 
   /**
-   * Reads the whole diff of the latest version, up to `DIFF_LIMITS`, or up to the larger `RAW_LIMITS` if `isRaw`.
-   * Errors: NotFound, Forbidden.
+   * Reads the diff of the latest version, cut at `DIFF_LIMITS`, or the whole diff if `isRaw`.
+   * Errors: NotFound, Forbidden; TooLarge if `isRaw`.
    */
   async readChanges(
     viewer: Viewer,
@@ -118,8 +118,11 @@ export class MergeRequestVersionContentsQueries {
   ): Promise<Diff> {
     const sides = diffSides(await this.findLatestVersion(viewer, project, iid));
     if (sides === null) return { files: [], isCut: false };
-    const form = { limits: isRaw ? RAW_LIMITS : DIFF_LIMITS, isCollapsing: !isRaw, isUnified };
-    return this.repositories.useRepository(project, (repository) => readDiff(repository, sides, form));
+    return this.repositories.useRepository(project, (repository) =>
+      isRaw
+        ? readWholeDiff(repository, sides, isUnified)
+        : readDiff(repository, sides, { limits: DIFF_LIMITS, isCollapsing: true, isUnified }),
+    );
   }
 
   /** Returns a function that streams the diff of the latest version as text. Errors: NotFound, Forbidden. */
@@ -155,10 +158,8 @@ export class MergeRequestVersionContentsQueries {
     return this.repositories.useRepository(project, async (repository) => {
       const commits = await listCommitRows(repository, project, { head, start, skip: 0, max: MAX_COMMITS });
       const sides = { oldId: version.base_sha, newId: head };
-      const form = { limits: RAW_LIMITS, isCollapsing: false, isUnified: false };
-      const diff = version.commits_count === 0 ? { files: [], isCut: false } : await readDiff(repository, sides, form);
-      if (diff.isCut) throw new TooLarge();
-      return { version, commits, files: diff.files };
+      const { files } = version.commits_count === 0 ? { files: [] } : await readWholeDiff(repository, sides, false);
+      return { version, commits, files };
     });
   }
 
@@ -173,6 +174,13 @@ export class MergeRequestVersionContentsQueries {
 /** Returns null without changes. */
 function diffSides({ head_sha: newId, base_sha: oldId, commits_count: count }: LatestVersionRow): DiffSides | null {
   return newId === null || count === 0 ? null : { oldId, newId };
+}
+
+/** Reads a diff whose reader asked for all of it. Errors: TooLarge beyond `RAW_LIMITS`, also for a single file. */
+async function readWholeDiff(repository: Repository, sides: DiffSides, isUnified: boolean): Promise<Diff> {
+  const diff = await readDiff(repository, sides, { limits: RAW_LIMITS, isCollapsing: false, isUnified });
+  if (diff.isCut || diff.files.some(({ state }) => state === 'too large')) throw new TooLarge();
+  return diff;
 }
 
 async function listCommitRows(

@@ -64,6 +64,7 @@ export class MergeRequestVersionsController {
     source: SOURCE,
     params: ShowChanges,
     answers: one(changesPresenter),
+    fails: [403, 413],
     deprecated: 'The list of diffs has pages.',
   })
   async changes({ params, viewer, within }: ReadCall<ShowChanges>): Promise<JsonText> {
@@ -72,7 +73,7 @@ export class MergeRequestVersionsController {
     const { files, isCut } = await this.contents.readChanges(viewer, within, iid, { isRaw, isUnified });
     // The presenter of diffs reads nothing of its context.
     const changes = await diffPresenter.renderList(files, {} as never);
-    return new JsonText(`${shown.slice(0, -1)},"changes":${changes},"overflow":${isCut && !isRaw}}`);
+    return new JsonText(`${shown.slice(0, -1)},"changes":${changes},"overflow":${isCut}}`);
   }
 
   @Endpoint('GET', 'raw_diffs', {
