@@ -65,8 +65,12 @@ test('feeds show comments to readers of the code', async () => {
   expect(later).toMatchObject({
     action_name: 'commented on',
     target_type: 'DiffNote',
-    note: { type: 'DiffNote', noteable_type: 'Commit', noteable_id: null },
+    note: {
+      ...{ type: 'DiffNote', noteable_type: 'Commit', noteable_id: null },
+      position: { head_sha: place.tip, new_path: 'nest.txt', new_line: 10 },
+    },
   });
+  expect(later!['note']).not.toHaveProperty('suggestions');
   expect(entry).toMatchObject({
     action_name: 'commented on',
     target_type: 'Note',

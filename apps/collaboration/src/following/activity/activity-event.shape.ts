@@ -1,13 +1,13 @@
 import { alwaysNull, nullable, text } from '@rookery/api-v4';
 import { json, beginJsonShape } from '../../base/noteables/json.shape';
 import { personShape } from '../../base/noteables/person.shape';
-import { noteShape } from '../../talk/notes/note.shape';
-import type { NoteSql } from '../../talk/notes/note.shape';
+import { anyNoteShape } from '../../talk/notes/note.shape';
+import type { AnyNoteSql } from '../../talk/notes/note.shape';
 import type { PushData } from './push-entries';
 import { ACTION_NAMES, activityActionNameSql, SHOWN_TARGET_TYPES } from './activity-types';
 
 /** SQL expressions for the JSON of an entry and its note. */
-export interface ActivityEventSql extends NoteSql {
+export interface ActivityEventSql extends AnyNoteSql {
   readonly targetIid: string;
   readonly targetTitle: string;
 }
@@ -54,6 +54,6 @@ export const activityEventShape = beginJsonShape<ActivityEventSql>('ActivityEven
     () => 'author.id is not null',
   )
   .extend<ActivityEventSql>('ActivityEvent')
-  .fields({ note: [json.object(noteShape), (sql) => sql] }, () => 'n.id is not null')
+  .fields({ note: [json.object(anyNoteShape), (sql) => sql] }, () => 'n.id is not null')
   .extend<ActivityEventSql>('ActivityEvent')
   .fields({ push_data: [json.object(pushDataShape), () => undefined] }, () => 'e.push_data is not null');

@@ -5,7 +5,7 @@ import { projectAccessRowSql, readsCodeSql } from '../../base/noteables/access-s
 import { jsonArraySql } from '../../base/noteables/json.shape';
 import type { ShapeSql } from '../../base/noteables/json.shape';
 import { canReadNoteableRowSql } from '../../base/noteables/noteable-kinds';
-import type { NoteableKind, NoteableKinds } from '../../base/noteables/noteable-kinds';
+import type { Ability, NoteableKind, NoteableKinds } from '../../base/noteables/noteable-kinds';
 import { iidSql } from '../../base/noteables/references.shape';
 import { noteableIdOfAnyKindSql, isResolvableNoteOfAnyKindSql } from '../../talk/notes/note.shape';
 import { activityEventShape } from './activity-event.shape';
@@ -134,6 +134,8 @@ export class ActivityFeeds {
       noteableId: noteableIdOfAnyKindSql(this.kinds, 'e.noteable_type'),
       noteableIid: 'e.noteable_iid',
       hasDiffThreads: true,
+      canHavePosition: isOfKindWithAbilitySql(this.kinds, 'diff-threads'),
+      canHaveSuggestions: isOfKindWithAbilitySql(this.kinds, 'suggestions'),
       resolvable: isResolvableNoteOfAnyKindSql(this.kinds, 'e.noteable_type'),
       // Feeds show comments only, which have no reference.
       seesReferenced: 'false',
@@ -214,6 +216,12 @@ export class ActivityFeeds {
       from near e cross join lateral (select ${access('e')}) a ${this.targetJoins}
     ), found as (select * from nearest where ${IS_WHOLE})`;
   }
+}
+
+/** Boolean SQL: whether the noteable of the entry `e` is of a kind with the ability. */
+function isOfKindWithAbilitySql(kinds: readonly NoteableKind[], ability: Ability): string {
+  const types = kinds.filter(({ abilities }) => abilities.includes(ability)).map(({ type }) => `'${type}'`);
+  return types.length === 0 ? 'false' : `e.noteable_type in (${types.join(', ')})`;
 }
 
 /**

@@ -160,26 +160,39 @@ const position = object(
 );
 const OF_POSITION = 'from note_positions p where p.thread_id = n.thread_id';
 
+const positionField = [json.written(position), (): string => `(select p.shown::text ${OF_POSITION})`] as const;
+const commitIdField = [json.tokenOrNull, (): string => `(select p.commit_id ${OF_POSITION})`] as const;
+const suggestionsField = [
+  json.list(suggestionShape),
+  (sql: NoteSql) => {
+    const from = `from suggestions s join note_positions p on p.thread_id = n.thread_id where s.note_id = n.id`;
+    return jsonTextsSql(suggestionShape, { of: sql, from }, 's.relative_order, s.id');
+  },
+] as const;
+
 /** A note of a kind with diff threads. The SQL uses the aliases of `noteShape`. Source: reference work-tracking 2.2. */
-const placedNoteShape = noteShape
-  .extend<NoteSql>('PlacedNote')
-  .fields({ position: [json.written(position), () => `(select p.shown::text ${OF_POSITION})`] }, () => IS_DIFF_NOTE);
+const placedNoteShape = noteShape.extend<NoteSql>('PlacedNote').fields({ position: positionField }, () => IS_DIFF_NOTE);
 
 /** JSON of a note with suggestions. The SQL uses the aliases of `noteShape`. Source: reference work-tracking 2.2. */
-const diffNoteShape = noteShape.extend<NoteSql>('DiffNote').fields(
-  {
-    commit_id: [json.tokenOrNull, () => `(select p.commit_id ${OF_POSITION})`],
-    position: [json.written(position), () => `(select p.shown::text ${OF_POSITION})`],
-    suggestions: [
-      json.list(suggestionShape),
-      (sql) => {
-        const from = `from suggestions s join note_positions p on p.thread_id = n.thread_id where s.note_id = n.id`;
-        return jsonTextsSql(suggestionShape, { of: sql, from }, 's.relative_order, s.id');
-      },
-    ],
-  },
-  () => IS_DIFF_NOTE,
-);
+const diffNoteShape = noteShape
+  .extend<NoteSql>('DiffNote')
+  .fields({ commit_id: commitIdField, position: positionField, suggestions: suggestionsField }, () => IS_DIFF_NOTE);
+
+/** SQL expressions for the notes of several kinds. Both fields are boolean expressions over the kind of the row. */
+export interface AnyNoteSql extends NoteSql {
+  readonly canHavePosition: string;
+  readonly canHaveSuggestions: string;
+}
+
+/** A note of any kind, with the fields of its kind. The SQL uses the aliases of `noteShape`. */
+export const anyNoteShape = noteShape
+  .extend<AnyNoteSql>('AnyNote')
+  .fields({ position: positionField }, ({ canHavePosition }) => `${canHavePosition} and ${IS_DIFF_NOTE}`)
+  .extend<AnyNoteSql>('AnyNote')
+  .fields(
+    { commit_id: commitIdField, suggestions: suggestionsField },
+    ({ canHaveSuggestions }) => `${canHaveSuggestions} and ${IS_DIFF_NOTE}`,
+  );
 
 /** Shape of the notes of a kind. */
 export function noteShapeOf({ abilities }: Pick<NoteableKind, 'abilities'>): JsonShape<NoteSql> {

@@ -539,7 +539,7 @@ select
                 end,
                 case
                   when n.id is not null then format(
-                    ',"note":{"id":%s,"type":%s,"body":%s,"attachment":null,"author":%s,"created_at":"%s","updated_at":"%s","system":%s,"noteable_id":%s,"noteable_type":"%s","project_id":%s,"noteable_iid":%s,"resolvable":%s,"confidential":%s,"internal":%s,"imported":%s,"imported_from":"%s","commands_changes":{}%s}',
+                    ',"note":{"id":%s,"type":%s,"body":%s,"attachment":null,"author":%s,"created_at":"%s","updated_at":"%s","system":%s,"noteable_id":%s,"noteable_type":"%s","project_id":%s,"noteable_iid":%s,"resolvable":%s,"confidential":%s,"internal":%s,"imported":%s,"imported_from":"%s","commands_changes":{}%s%s}',
                     n.id,
                     coalesce(
                       '"' || (
@@ -692,6 +692,102 @@ select
                           'null'
                         ),
                         coalesce('"' || to_char((n.resolved_at) at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') || '"', 'null')
+                      )
+                    end,
+                    case
+                      when false
+                      and exists (
+                        select
+                          1
+                        from
+                          note_positions p
+                        where
+                          p.thread_id = n.thread_id
+                      ) then format(
+                        ',"position":%s,"commit_id":%s,"suggestions":[%s]',
+                        (
+                          select
+                            p.shown::text
+                          from
+                            note_positions p
+                          where
+                            p.thread_id = n.thread_id
+                        ),
+                        coalesce(
+                          '"' || (
+                            (
+                              select
+                                p.commit_id
+                              from
+                                note_positions p
+                              where
+                                p.thread_id = n.thread_id
+                            )
+                          ) || '"',
+                          'null'
+                        ),
+                        array_to_string(
+                          (
+                            select
+                              array_agg(
+                                format(
+                                  '{"id":%s,"from_line":%s,"to_line":%s,"appliable":%s,"applicable":%s,"applied":%s,"from_content":%s,"to_content":%s}',
+                                  s.id,
+                                  greatest(1, (p.shown ->> 'new_line')::integer - s.lines_above),
+                                  (p.shown ->> 'new_line')::integer + s.lines_below,
+                                  case
+                                    when s.commit_id is null
+                                    and p.is_active
+                                    and not s.is_outdated
+                                    and exists (
+                                      select
+                                        1
+                                      from
+                                        merge_requests open
+                                      where
+                                        open.id = p.noteable_id
+                                        and open.state = 'opened'
+                                    )
+                                    and s.from_content <> s.to_content
+                                    and p.new_path not like '%ipynb' then 'true'
+                                    else 'false'
+                                  end,
+                                  case
+                                    when s.commit_id is null
+                                    and p.is_active
+                                    and not s.is_outdated
+                                    and exists (
+                                      select
+                                        1
+                                      from
+                                        merge_requests open
+                                      where
+                                        open.id = p.noteable_id
+                                        and open.state = 'opened'
+                                    )
+                                    and s.from_content <> s.to_content
+                                    and p.new_path not like '%ipynb' then 'true'
+                                    else 'false'
+                                  end,
+                                  case
+                                    when s.commit_id is not null then 'true'
+                                    else 'false'
+                                  end,
+                                  to_json(s.from_content),
+                                  to_json(s.to_content)
+                                )
+                                order by
+                                  s.relative_order,
+                                  s.id
+                              ) as texts
+                            from
+                              suggestions s
+                              join note_positions p on p.thread_id = n.thread_id
+                            where
+                              s.note_id = n.id
+                          ),
+                          ','
+                        )
                       )
                     end
                   )
