@@ -140,6 +140,18 @@ describe('e-mails are sent', () => {
     expect(await recipients()).toEqual([]);
   });
 
+  test('for a changed text: not again to members of a group that it mentioned before', async () => {
+    const [named, member] = [await service.seed.group(), await service.seed.user()];
+    await service.seed.member(member, named, 'guest');
+    const epic = await opened({ description: `@${named.full_path}` });
+    expect(await recipients()).toEqual(names(member));
+    await clear();
+    // Old e-mails are deleted; until then they prevent a second one about the same text.
+    await service.database.query('delete from mails');
+    await edit(epic, { description: `@${named.full_path} and ${mentionOf(cast.guest)}` });
+    expect(await recipients()).toEqual(names(cast.guest));
+  });
+
   test('not if e-mails are disabled for the group or an ancestor', async () => {
     const disabled: readonly [DirectoryNamespace, Partial<DirectoryNamespace>][] = [
       [group, { emails_enabled: false }],

@@ -1,6 +1,6 @@
 import type { DirectoryProject } from '@rookery/contracts';
 import type { SeededService } from '@rookery/testing';
-import { castOf, startCollaboration } from '../support/app';
+import { castOf, eventsOf, startCollaboration } from '../support/app';
 import type { Cast } from '../support/app';
 import { insertMergeRequestRow } from '../support/merge-request-rows';
 
@@ -43,6 +43,17 @@ test('notes are written, listed, shown, changed and deleted', async () => {
   expect(
     (await as('guest').get(`/api/v4/projects/${project.id}/merge_requests/999999/notes`).expect(404)).body,
   ).toEqual({ message: '404 Not found' });
+});
+
+test('an edit publishes the users whom the previous text mentioned, members of groups included', async () => {
+  const [group, member] = [await service.seed.group(), await service.seed.user()];
+  await service.seed.member(member, group, 'guest');
+  const description = `@${group.full_path} and @${cast.guest.username}`;
+  for (const text of [description, 'x']) await as('developer').put(path).send({ description: text }).expect(200);
+  const events = await eventsOf(service.database, 'collaboration.merge_request.updated.v1');
+  const [first, second] = events.slice(-2);
+  expect(first).toMatchObject({ text_changed: true, mentioned_before: [] });
+  expect(second).toMatchObject({ text_changed: true, mentioned_before: [cast.guest.id, member.id] });
 });
 
 test('threads take answers, and are resolved', async () => {

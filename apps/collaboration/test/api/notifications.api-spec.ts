@@ -143,6 +143,36 @@ describe('e-mails are sent', () => {
     expect(await recipients()).toContain(cast.developer.username);
   });
 
+  test('for a changed text: not again to members of mentioned groups and of the project', async () => {
+    const [named, other] = [await service.seed.group(), await service.seed.group()];
+    const [member, newMember] = [await service.seed.user(), await service.seed.user()];
+    await service.seed.member(member, named, 'guest');
+    await service.seed.member(newMember, other, 'guest');
+    const issue = await anIssue({ description: `@${named.full_path} and @all` });
+    expect(await recipients()).toEqual(expect.arrayContaining(names(member, cast.guest)));
+    await clear();
+    // Old e-mails are deleted; until then they prevent a second one about the same text.
+    await service.database.query('delete from mails');
+    const text = `@${named.full_path} and @all and ${mentionOf(cast.stranger)}`;
+    await edit(issue, { description: text });
+    expect(await recipients()).toEqual(names(cast.stranger));
+    await clear();
+    await edit(issue, { description: `${text} and @${other.full_path}` });
+    expect(await recipients()).toEqual(names(newMember));
+  });
+
+  test('for a changed text: to members of a group that its previous author could not mention', async () => {
+    const hidden = await service.seed.group({ visibility: 'private' });
+    const member = await service.seed.user();
+    for (const user of [member, cast.owner]) await service.seed.member(user, hidden, 'guest');
+    const issue = await anIssue({ description: `@${hidden.full_path}` }, cast.guest);
+    expect(await recipients()).toEqual([]);
+    await edit(issue, { title: 'Another title' });
+    expect(await recipients()).toEqual([]);
+    await edit(issue, { description: `@${hidden.full_path}, see here` });
+    expect(await recipients()).toEqual(names(member));
+  });
+
   test('only to active users with an address, not to bots', async () => {
     const others = [
       await service.seed.user({ state: 'blocked' }),

@@ -20,6 +20,17 @@ export interface MentionedUser {
   readonly isDirect: boolean;
 }
 
+/** A noteable with the last editors of its texts. */
+export interface EditedNoteable {
+  /** Absent for noteables of groups. */
+  readonly projectId?: number;
+  readonly authorId: number;
+  readonly title: string;
+  readonly titleEditedById: number | null;
+  readonly description: string | null;
+  readonly editedById: number | null;
+}
+
 /** Name that mentions all members of the project. */
 const ALL = 'all';
 const isMembershipNotExpiredSql = (alias: string): string =>
@@ -109,6 +120,15 @@ export class UserMentions {
     return found;
   }
 
+  /**
+   * Returns the ids of the users whom title and description of a noteable mention, members of groups included. Updates
+   * call it with the previous texts: users who were mentioned already are not notified again.
+   */
+  async listMentionedIds(tx: Tx, noteable: EditedNoteable): Promise<number[]> {
+    const [mentioned] = await this.listMentioned(tx, [textsOf(noteable)]);
+    return mentioned!.map(({ userId }) => userId);
+  }
+
   private async findMentioned(
     tx: Tx,
     texts: readonly TextWithNames[],
@@ -158,6 +178,15 @@ function extractNames(text: MentioningText): TextWithNames {
   const { all, direct } = findMentions(text.text);
   const lower = (names: readonly string[]): string[] => names.map((name) => name.toLowerCase());
   return { text, names: lower(all), direct: new Set(lower(direct)) };
+}
+
+/** Title and description of a noteable, each with its author: the last editor, or else the author of the noteable. */
+function textsOf(noteable: EditedNoteable): readonly MentioningText[] {
+  const { projectId = null, authorId, title, titleEditedById, description, editedById } = noteable;
+  return [
+    { projectId, authorId: titleEditedById ?? authorId, text: title },
+    { projectId, authorId: editedById ?? authorId, text: description ?? '' },
+  ];
 }
 
 interface NamedMemberRow {

@@ -12,6 +12,7 @@ import type { LabelledNoteable, RequestedLabels } from '../../planning/labels/la
 import { findMentions } from '../../talk/mentions/mentions';
 import { publishTextWritten } from '../../talk/mentions/text-events';
 import type { WrittenText } from '../../talk/mentions/text-events';
+import { UserMentions } from '../../talk/mentions/user-mentions';
 import { NoteLimit } from '../../talk/notes/note-limit';
 import { removeNotesOfNoteables } from '../../talk/notes/note-removal';
 import { writeSystemNotes } from '../../talk/notes/system-notes';
@@ -67,6 +68,7 @@ export class EpicsService {
     private readonly directory: Directory,
     private readonly noteLimit: NoteLimit,
     private readonly parents: EpicParentsService,
+    private readonly mentions: UserMentions,
   ) {}
 
   /** Creates an epic. Errors: Invalid by field; Forbidden and Conflict for the parent. */
@@ -208,10 +210,9 @@ export class EpicsService {
       const state = epic.state === 'closed' ? 'closed' : 'reopened';
       await recordStateEvent(tx, { type: epicKind.type, id: epic.id, projectId: null }, state, by);
     }
-    const names = findMentions(`${before.title}\n\n${before.description ?? ''}`).all;
     const isText = changed.has('title') || changed.has('description');
-    const mentionedBefore = isText ? [...(await this.directory.usersByUsername(names, tx)).values()] : [];
-    emitEpicChange(tx, viewer, epic, { ...change, mentionedBefore: mentionedBefore.map((user) => user.id) });
+    const mentionedBefore = isText ? await this.mentions.listMentionedIds(tx, before) : [];
+    emitEpicChange(tx, viewer, epic, { ...change, mentionedBefore });
     if (isText)
       publishTextWritten(tx, viewer, {
         ...toTextSourceOfEpic(epic),

@@ -1,6 +1,5 @@
 import { Injectable } from '@nestjs/common';
 import { issueCreated, issueEvents } from '@rookery/contracts';
-import { Directory } from '@rookery/directory';
 import type { SignedInViewer } from '@rookery/kernel';
 import { Forbidden, NotFound } from '@rookery/kernel';
 import type { Tx } from '@rookery/persistence';
@@ -15,6 +14,7 @@ import {
 import { findMentions } from '../../talk/mentions/mentions';
 import { publishTextWritten, joinTitleAndDescription } from '../../talk/mentions/text-events';
 import type { WrittenText } from '../../talk/mentions/text-events';
+import { UserMentions } from '../../talk/mentions/user-mentions';
 import { withCurrentAncestorsForPlanning } from '../../base/noteables/planning-place';
 import { lockNoteables } from '../../base/noteables/noteable-locks';
 import { requireNoteableReader } from '../../base/noteables/reader';
@@ -69,7 +69,7 @@ export class IssuesService {
     private readonly work: Work,
     private readonly queries: IssuesQueries,
     private readonly people: AssignedPeopleService,
-    private readonly directory: Directory,
+    private readonly mentions: UserMentions,
     private readonly noteLimit: NoteLimit,
   ) {}
 
@@ -171,7 +171,7 @@ export class IssuesService {
     const relabelled = await setLabels(tx, toLabelledIssue(issue.id, project), newLabels, by);
     const related = { people, labels: this.noteLimit.countLabels(tx, viewer, relabelled) };
     await this.writeResourceEvents(tx, issue, change, by);
-    const mentionedBefore = change.textChanged ? await this.mentionedUserIds(tx, issue) : [];
+    const mentionedBefore = change.textChanged ? await this.mentions.listMentionedIds(tx, issue) : [];
     await this.storeIssueChange(tx, viewer, issue, { change, related, at, backdatedAt: allowed.updatedAt });
     emitIssueChange(tx, viewer, issue, { change, related, mentionedBefore, at });
     if (!change.textChanged) return;
@@ -255,12 +255,6 @@ export class IssuesService {
     await tx.manager.update(Issue, issue.id, { ...o.change.columns, updatedAt: o.backdatedAt ?? o.at });
     const { id: noteableId, projectId } = issue;
     await writeSystemNotes(tx, issueKind, { noteableId, projectId, actorId: viewer.userId, bodies, at: o.at });
-  }
-
-  /** Returns the ids of users whom title and description mention already; they are not notified again. */
-  private async mentionedUserIds(tx: Tx, issue: Issue): Promise<number[]> {
-    const names = findMentions(joinTitleAndDescription(issue)).all;
-    return [...(await this.directory.usersByUsername(names, tx)).values()].map((user) => user.id);
   }
 }
 

@@ -1,7 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import type { ProjectScope } from '@rookery/api-v4';
 import { mergeRequestEvents } from '@rookery/contracts';
-import { Directory } from '@rookery/directory';
 import type { DirectoryUserRow } from '@rookery/directory';
 import type { SignedInViewer } from '@rookery/kernel';
 import { Conflict, Forbidden, NotFound } from '@rookery/kernel';
@@ -19,6 +18,7 @@ import type { MilestoneChoice } from '../../planning/milestones/assigning/milest
 import { AssignedPeopleService } from '../../planning/people/people';
 import { findMentions } from '../../talk/mentions/mentions';
 import { joinTitleAndDescription } from '../../talk/mentions/text-events';
+import { UserMentions } from '../../talk/mentions/user-mentions';
 import { NoteLimit } from '../../talk/notes/note-limit';
 import { removeNotesOfNoteables } from '../../talk/notes/note-removal';
 import { systemNotes, writeSystemNotes } from '../../talk/notes/system-notes';
@@ -74,7 +74,7 @@ export class MergeRequestsService {
   constructor(
     private readonly work: Work,
     private readonly people: AssignedPeopleService,
-    private readonly directory: Directory,
+    private readonly mentions: UserMentions,
     private readonly noteLimit: NoteLimit,
     private readonly records: MergeRequestRecorder,
   ) {}
@@ -196,7 +196,7 @@ export class MergeRequestsService {
       await recordMilestoneEvent(tx, toChangedMergeRequest(mergeRequest), milestones, by);
     if (change.state !== null) await recordStateEvent(tx, toChangedMergeRequest(mergeRequest), change.state, by);
     if (version) await this.recordChangedVersion(tx, mergeRequest, version);
-    const mentionedBefore = change.textChanged ? await this.mentionedUserIds(tx, mergeRequest) : [];
+    const mentionedBefore = change.textChanged ? await this.mentions.listMentionedIds(tx, mergeRequest) : [];
     await this.storeMergeRequestChange(tx, viewer, mergeRequest, { change, related, at });
     emitMergeRequestChange(tx, { ...by, seen: viewer.directory }, mergeRequest, {
       change,
@@ -298,12 +298,6 @@ export class MergeRequestsService {
     await tx.manager.update(MergeRequest, mergeRequest.id, { ...o.change.columns, updatedAt: o.at });
     const { id: noteableId, projectId } = mergeRequest;
     await writeSystemNotes(tx, mergeRequestKind, { noteableId, projectId, actorId: viewer.userId, bodies, at: o.at });
-  }
-
-  /** Returns the ids of users whom title and description mention already; they are not notified again. */
-  private async mentionedUserIds(tx: Tx, mergeRequest: MergeRequest): Promise<number[]> {
-    const names = findMentions(joinTitleAndDescription(mergeRequest)).all;
-    return [...(await this.directory.usersByUsername(names, tx)).values()].map((user) => user.id);
   }
 
   /** Runs a write. Errors: Conflict if it would give the branches a second open merge request. */
