@@ -26,7 +26,7 @@ export interface Deletion {
   readonly actorId: number | null;
   check(found: LockedPackage, tx: Tx): Promise<void> | void;
   /** Receives the time of the last change of the deleted package or file. */
-  unchanged(updatedAt: Date): void;
+  unchanged?(updatedAt: Date): void;
 }
 
 const LOCK = statement<{ id: number; project: number }, LockedPackage>(
@@ -81,7 +81,7 @@ export class PackageRemoval {
   removePackage(id: number, deletion: Deletion): Promise<void> {
     return this.work.run(async (tx) => {
       const found = await lockAndCheckPackage(tx, id, deletion);
-      deletion.unchanged(found.updated_at);
+      deletion.unchanged?.(found.updated_at);
       await this.markPackageDeleted(tx, found, deletion);
     });
   }
@@ -92,7 +92,7 @@ export class PackageRemoval {
       const found = await lockAndCheckPackage(tx, packageId, deletion);
       const [file] = await tx.run(LOCK_FILE, { id, package: packageId });
       if (!file) throw new NotFound();
-      deletion.unchanged(file.updated_at);
+      deletion.unchanged?.(file.updated_at);
       await tx.run(MARK_FILES, { ids: [id], now: this.clock.now() });
       const [left] = await tx.run(HAS_FILES, { package: packageId });
       if (!left!.has_files) return this.markPackageDeleted(tx, found, deletion);
