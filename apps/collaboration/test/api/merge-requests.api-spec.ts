@@ -186,6 +186,12 @@ describe('creating', () => {
       diverged_commits_count: 0,
       rebase_in_progress: false,
     });
+    const rendered = await as('developer').get(`${path}/${iid}`).query({ render_html: true }).expect(200);
+    expect(rendered.body).toEqual({
+      ...single.body,
+      title_html: 'Draft: a &quot;feature&quot;',
+      description_html: '<p>See</p>\n<ul>\n<li>[x] look</li>\n<li>[ ] fix</li>\n</ul>\n',
+    });
     expect(
       (
         await anonymous()

@@ -4,6 +4,7 @@ import { countCommits } from '@rookery/git';
 import { requireNoteableReader } from '../../base/noteables/reader';
 import { NotFound } from '@rookery/kernel';
 import type { Viewer } from '@rookery/kernel';
+import { renderReleaseDescriptionHtml, renderTitleHtml } from '../releases/release-html';
 import { mergeRequestKind } from './merge-request.kind';
 import { MergeRequestsQueries } from './merge-requests.queries';
 import { Mergeability } from './merging/mergeability';
@@ -25,13 +26,15 @@ export class MergeRequestAnswers {
     viewer: Viewer,
     project: ProjectScope,
     iid: number,
-    wanted: { readonly diverged: boolean; readonly rebasing: boolean },
+    wanted: { readonly diverged: boolean; readonly rebasing: boolean; readonly html: boolean },
   ): Promise<string> {
     requireNoteableReader(viewer, { kind: mergeRequestKind, parent: project });
     await this.mergeability.refresh(project, iid);
     const diverged = wanted.diverged ? await this.countDivergedCommits(project, iid) : null;
     // A rebase ends within its request, so none is ever in progress.
-    return this.queries.findMergeRequest(viewer, project, iid, { diverged, rebasing: wanted.rebasing ? false : null });
+    const computed = { diverged, rebasing: wanted.rebasing ? false : null };
+    const shown = await this.queries.findMergeRequest(viewer, project, iid, computed);
+    return wanted.html ? addRenderedTexts(shown) : shown;
   }
 
   /** Shows a merge request after a write, or together with its diff, as JSON text. */
@@ -50,4 +53,14 @@ export class MergeRequestAnswers {
       return countCommits(repository, { from: [target], notFrom: [source], max: MAX_DIVERGED });
     });
   }
+}
+
+/** Adds the title and the description as HTML to the JSON text of a merge request. */
+function addRenderedTexts(shown: string): string {
+  const { title, description } = JSON.parse(shown) as { readonly title: string; readonly description: string | null };
+  const html = {
+    title_html: renderTitleHtml(title),
+    description_html: renderReleaseDescriptionHtml(description),
+  };
+  return `${shown.slice(0, -1)},${JSON.stringify(html).slice(1)}`;
 }

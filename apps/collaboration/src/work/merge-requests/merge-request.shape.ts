@@ -226,3 +226,8 @@ export const shownMergeRequestShape = mergeRequestDetailShape
     { rebase_in_progress: [json.bool, ({ rebaseInProgress }) => rebaseInProgress] },
     ({ rebaseInProgress }) => `${rebaseInProgress} is not null`,
   );
+
+/** A merge request on its own route, for the document. `MergeRequestAnswers` adds the fields of `render_html`. */
+export const shownMergeRequestPresenter = shownMergeRequestShape
+  .extend<never>('ShownMergeRequest')
+  .fields({ title_html: [json.text, () => ''], description_html: [json.text, () => ''] }, () => '').presenter;

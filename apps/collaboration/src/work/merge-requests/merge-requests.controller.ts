@@ -20,7 +20,7 @@ import { areInOneNetwork } from '../../code/repositories/forks/fork-network';
 import { toMergeRequestFilter, ListMergeRequests, toMergeRequestOrder } from './listing/merge-request-list.dto';
 import { MergeRequestAnswers } from './merge-request-answers';
 import { mergeRequestPolicy } from './merge-request.policy';
-import { listedMergeRequest, mergeRequestDetailShape, shownMergeRequestShape } from './merge-request.shape';
+import { listedMergeRequest, mergeRequestDetailShape, shownMergeRequestPresenter } from './merge-request.shape';
 import { MergeRequestWrites } from './merge-request-writes';
 import { mergeRulesOf } from './merging/merge-rules';
 import {
@@ -71,12 +71,12 @@ export class MergeRequestsController {
     within: project('id', 'copy'),
     may: anyone(),
     params: ShowMergeRequest,
-    answers: one(shownMergeRequestShape.presenter),
+    answers: one(shownMergeRequestPresenter),
     fails: [403],
   })
   async show({ params, viewer, within }: ReadCall<ShowMergeRequest>): Promise<JsonText> {
     const { merge_request_iid: iid, include_diverged_commits_count: diverged } = params;
-    const wanted = { diverged, rebasing: params.include_rebase_in_progress };
+    const wanted = { diverged, rebasing: params.include_rebase_in_progress, html: params.render_html };
     return new JsonText(await this.answers.show(viewer, within, iid, wanted));
   }
 

@@ -15,6 +15,7 @@ export class ShowMergeRequest extends IdentifyMergeRequest {
   @Flag({ default: false, about: 'Adds the number of commits of the target that the source lacks.' })
   include_diverged_commits_count: boolean;
   @Flag({ default: false, about: 'Adds whether a rebase is in progress.' }) include_rebase_in_progress: boolean;
+  @Flag({ default: false, about: 'Adds the title and the description as HTML.' }) render_html: boolean;
 }
 
 /**

@@ -13,3 +13,8 @@ export function renderReleaseDescriptionHtml(description: string | null): string
   if (description === null) return '';
   return description.length > RENDERED_LENGTH ? escapeHtml(description) : markdown.render(description);
 }
+
+/** Renders a title as inline HTML, without a paragraph around it. */
+export function renderTitleHtml(title: string): string {
+  return markdown.renderInline(title);
+}
