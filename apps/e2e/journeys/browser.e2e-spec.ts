@@ -187,7 +187,7 @@ test('the page of the API shows all operations and sends a request with a token'
   await answer.getByText('200').first().waitFor();
   expect(await answer.innerText()).toContain('18.1.1-ee');
 
-  const background = () => page.locator('html').evaluate((root) => getComputedStyle(root).backgroundColor);
+  const background = () => page.evaluate('getComputedStyle(document.documentElement).backgroundColor');
   const light = await background();
   await page.emulateMedia({ colorScheme: 'dark' });
   expect(await background()).not.toBe(light);

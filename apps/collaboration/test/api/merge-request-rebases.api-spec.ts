@@ -28,7 +28,7 @@ const rebase = (iid: number, body: object = {}) =>
     .put(`${on.path(iid)}/rebase`)
     .send(body);
 const optionsOfLastPush = async (): Promise<unknown> => {
-  const rows = await service.database.query(
+  const rows: { options: string[] }[] = await service.database.query(
     'select options from pushes where project_id = $1 order by id desc limit 1',
     [on.place.project.id],
   );
