@@ -121,7 +121,7 @@ const unresolvable = beginJsonShape<NoteSql>('Note').fields({
  * missing).
  * Source: requirements 1 §2 Note; reference work-tracking 2.2.
  */
-export const noteShape = unresolvable.extend<NoteSql>('Note').fields(
+const noteShape = unresolvable.extend<NoteSql>('Note').fields(
   {
     resolved: [json.bool, () => 'n.resolved_at is not null'],
     resolved_by: [
