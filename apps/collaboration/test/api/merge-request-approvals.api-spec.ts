@@ -268,20 +268,42 @@ describe('approving', () => {
     }
   });
 
-  test('a push that was settled before the request was committed withdraws approvals', async () => {
+  test('another target withdraws approvals if the diff differs', async () => {
     const here = await MergeActions.in(service, scene);
     const settings = `/api/v4/projects/${here.place.project.id}/approvals`;
     await here.as('maintainer').post(settings).send({ reset_approvals_on_push: true }).expect(201);
-    const { id, iid, source } = await here.open();
+    const { iid, source } = await here.open({ target_branch: 'main' }, ['Unseen', 'Harmless']);
+    await scene.git.ok(here.place.folder, 'push', '--quiet', 'origin', `${source}~1:refs/heads/part`);
+    const retarget = (target_branch: string) =>
+      here.as('developer').put(here.path(iid)).send({ target_branch }).expect(200);
+    const approvers = async () =>
+      ((await here.as('developer').get(`${here.path(iid)}/approvals`)).body as Approvals).approved_by.length;
+    await retarget('part');
     await here
       .as('maintainer')
       .post(`${here.path(iid)}/approve`)
       .expect(201);
+    await retarget('main');
+    expect(await approvers()).toBe(0);
+  });
+
+  test('a push that was settled before the request was committed withdraws approvals and the automatic merge', async () => {
+    const here = await MergeActions.in(service, scene);
+    const settings = `/api/v4/projects/${here.place.project.id}/approvals`;
+    await here.as('maintainer').post(settings).send({ reset_approvals_on_push: true }).expect(201);
+    const { id, iid, source } = await here.open({ title: 'Draft: x' });
+    await here
+      .as('maintainer')
+      .post(`${here.path(iid)}/approve`)
+      .expect(201);
+    await here.merge(iid, { auto_merge: true }).expect(200);
     const repository = (await service.app.get(ProjectRepositories).findRepository(here.place.project.id))!;
     await repository.run({ args: ['update-ref', `refs/heads/${source}`, here.place.mainSha] });
     await service.app.get(MergeRequestVersions).catchUp(repository, id, here.place.cast.developer.id);
     const { body } = await here.as('developer').get(`${here.path(iid)}/approvals`);
     expect((body as Approvals).approved_by).toEqual([]);
+    expect(await here.shown(iid)).toMatchObject({ merge_when_pipeline_succeeds: false });
+    expect((await here.notes(iid)).at(-1)).toBe('aborted the automatic merge because source branch was updated');
   });
 
   test('only bots of tokens reset approvals', async () => {

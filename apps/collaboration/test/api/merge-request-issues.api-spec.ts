@@ -144,19 +144,29 @@ describe('the message of a merge commit', () => {
     return (await here.commit((body as { merge_commit_sha: string }).merge_commit_sha)).message;
   };
 
-  test('names the issues that the merge closes, as far as the merging user sees them', async () => {
-    const [a, b, c] = [await anIssue(), await anIssue({ confidential: true }), await anIssue({}, secret)];
-    const description = `closes #${b.iid}, ${secretPath}#${c.iid} and #${a.iid}`;
+  test('names the open issues that the merging user closes, those of other projects only if everybody may read them', async () => {
     const start = (source: string): string => `Merge branch '${source}' into 'main'\n\nA change\n\n`;
     const end = (iid: number): string => `\n\nSee merge request ${fullPath}!${iid}`;
-    const one = await on.open({ description });
-    expect(await messageOf(one.iid, 'owner')).toBe(`${start(one.source)}Closes #${a.iid} and #${b.iid}${end(one.iid)}`);
-    const two = await on.open({ description });
-    expect(await messageOf(two.iid, 'developer')).toBe(
-      `${start(two.source)}Closes #${a.iid}, #${b.iid} and ${secretPath}#${c.iid}${end(two.iid)}`,
+    const group = await service.seed.group();
+    const open = await service.seed.project({ namespace_id: group.id, visibility: 'public' });
+    await service.seed.member(cast.developer, open, 'developer');
+    const openPath = `${group.full_path}/${open.path}`;
+    const [a, b, closed] = [await anIssue(), await anIssue({ confidential: true }), await anIssue()];
+    const [hidden, shown, confidential] = [
+      await anIssue({}, secret),
+      await anIssue({}, open),
+      await anIssue({ confidential: true }, open),
+    ];
+    await on.as('developer').put(issuePath(closed.iid)).send({ state_event: 'close' }).expect(200);
+    const elsewhere = `${secretPath}#${hidden.iid}, ${openPath}#${shown.iid}, ${openPath}#${confidential.iid}`;
+    const one = await on.open({ description: `closes #${b.iid}, #${closed.iid}, ${elsewhere} and #${a.iid}` });
+    expect(await messageOf(one.iid, 'developer')).toBe(
+      `${start(one.source)}Closes #${a.iid}, #${b.iid} and ${openPath}#${shown.iid}${end(one.iid)}`,
     );
-    const three = await on.open({ description: `closes #${a.iid}` });
-    expect(await messageOf(three.iid, 'developer')).toBe(`${start(three.source)}Closes #${a.iid}${end(three.iid)}`);
+
+    const again = await anIssue({}, open);
+    const two = await on.open({ description: `closes ${openPath}#${again.iid}` });
+    expect(await messageOf(two.iid, 'owner')).not.toContain('Closes');
   });
 
   test('names none of another target branch, and of a project that closes no issues', async () => {

@@ -261,6 +261,18 @@ describe('merging later', () => {
     expect((await notesOf(iid)).at(-1)).toBe('aborted the automatic merge because source branch was updated');
   });
 
+  test('another target ends it', async () => {
+    const { iid } = await open({ title: 'Draft: x' });
+    await scene.branch(place, 'another-target', []);
+    await merge(iid, { auto_merge: true }).expect(200);
+    await as('developer').put(`${path}/${iid}`).send({ target_branch: 'another-target' }).expect(200);
+    expect(await shown(iid)).toMatchObject({ merge_when_pipeline_succeeds: false, merge_user: null });
+    expect((await notesOf(iid)).slice(-2)).toEqual([
+      'changed target branch from `main` to `another-target`',
+      'aborted the automatic merge because target branch was changed',
+    ]);
+  });
+
   test('PUT cancels it too, as older clients do', async () => {
     const { iid } = await open({ title: 'Draft: x' });
     await merge(iid, { auto_merge: true }).expect(200);

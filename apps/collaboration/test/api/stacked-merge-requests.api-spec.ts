@@ -75,6 +75,18 @@ test('a branch that remains keeps its requests', async () => {
   expect(await on.notes(stacked.iid)).toEqual([]);
 });
 
+test('a request that gets another target so is not merged automatically any more', async () => {
+  const base = await on.open();
+  const stacked = await on.open({ title: 'Draft: x', target_branch: base.source });
+  await on.merge(stacked.iid, { auto_merge: true }).expect(200);
+  await on.merge(base.iid, { should_remove_source_branch: true }).expect(200);
+  expect(await on.shown(stacked.iid)).toMatchObject({ target_branch: 'main', merge_when_pipeline_succeeds: false });
+  expect((await on.notes(stacked.iid)).slice(-2)).toEqual([
+    noteAbout(base.source),
+    'aborted the automatic merge because target branch was changed',
+  ]);
+});
+
 test('an automatic merge retargets too', async () => {
   const base = await on.open({ title: 'Draft: base', remove_source_branch: true });
   const stacked = await on.open({ target_branch: base.source });

@@ -78,6 +78,11 @@ export function computeMergeRequestChange(
     const describe = update.isTargetRemoved ? systemNotes.targetBranchRemoved : systemNotes.targetBranch;
     notes.push(describe(mergeRequest.targetBranch, update.targetBranch));
   }
+  const interruption = findAutoMergeInterruption(mergeRequest, update, context.version);
+  if (interruption !== null) {
+    columns.autoMergeUserId = null;
+    notes.push(systemNotes.autoMergeAborted(interruption));
+  }
   if (update.discussionLocked !== undefined && update.discussionLocked !== mergeRequest.discussionLocked) {
     columns.discussionLocked = update.discussionLocked;
     const isLocked = update.discussionLocked === true;
@@ -95,6 +100,20 @@ function changesTargetBranch(
   update: MergeRequestUpdate,
 ): update is MergeRequestUpdate & { readonly targetBranch: string } {
   return update.targetBranch !== undefined && update.targetBranch !== targetBranch && state !== 'merged';
+}
+
+/**
+ * Returns why an update ends an automatic merge, or null. Who wanted it agreed to these commits and this target. Closing ends
+ * it for its own reason.
+ */
+function findAutoMergeInterruption(
+  mergeRequest: MergeRequest,
+  update: MergeRequestUpdate,
+  version: MeasuredVersion | null,
+): string | null {
+  if (mergeRequest.autoMergeUserId === null || update.stateEvent === 'close') return null;
+  if (changesTargetBranch(mergeRequest, update)) return 'target branch was changed';
+  return version !== null && version.headSha !== mergeRequest.headSha ? 'source branch was updated' : null;
 }
 
 /**

@@ -62,6 +62,11 @@ const lockMergeRequestRow = statement<{ project: number; iid: number }, { readon
   `select i.id, now() as at from merge_requests i
    where i.project_id = :project::bigint and i.iid = :iid::bigint for no key update`,
 );
+const latestPatch = statement<{ id: number }, { readonly patch_id_sha: string | null }>(
+  'merge_requests_latest_patch',
+  `select v.patch_id_sha from merge_request_versions v where v.merge_request_id = :id::bigint
+   order by v.created_at desc, v.id desc limit 1`,
+);
 const openPair = statement<OpenBranchPairParams, { readonly iid: number }>(
   'merge_requests_open_pair',
   `select i.iid from merge_requests i where i.source_project_id = :origin::bigint and i.source_branch = :source
@@ -208,10 +213,16 @@ export class MergeRequestsService {
     return { id: mergeRequest.id };
   }
 
-  /** Records a version of an update. A new head withdraws approvals as its push would have done. */
+  /**
+   * Records a version of an update. A new head withdraws approvals as its push would have done. So does a new target with
+   * another diff: nobody has approved those changes.
+   */
   private async recordChangedVersion(tx: Tx, { id, headSha }: MergeRequest, version: MeasuredVersion): Promise<void> {
+    const [latest] = await tx.run(latestPatch, { id });
     await this.records.recordVersion(tx, id, version);
-    if (version.headSha !== headSha) await tx.run(resetApprovals, { id, only_if_set: true });
+    const { patchId } = version;
+    const isSameDiff = version.headSha === headSha && patchId !== null && patchId === latest?.patch_id_sha;
+    if (!isSameDiff) await tx.run(resetApprovals, { id, only_if_set: true });
   }
 
   /** Deletes a merge request. Returns its facts. `check` receives its last change and may refuse. */

@@ -26,8 +26,12 @@ const closingReferences = statement<ClosingReferencesParams, { readonly path: st
    join issues i on i.id = l.issue_id join directory_projects p on p.id = i.project_id
    cross join lateral ${projectAccessRowSql('i.project_id', PERSON)} a
    where named.id = :id::bigint and ${targetsDefaultBranchSql('named')}
+     and i.state = 'opened' and not p.archived
      and coalesce((p.merge_settings -> 'autoclose_referenced_issues')::boolean, true)
      and ${canReadNoteableRowSql(issueKind, 'a', PERSON.user)}
+     and (a.reads_confidential or i.author_id = ${PERSON.user}
+       or exists (select 1 from issue_assignees s where s.issue_id = i.id and s.user_id = ${PERSON.user}))
+     and (i.project_id = named.project_id or (p.visibility = 'public' and not i.confidential))
    order by 1, i.iid limit ${MAX_REFERENCES}`,
 );
 
@@ -40,8 +44,9 @@ export class ClosingReferencesFinder {
   ) {}
 
   /**
-   * Returns references to the issues that the merge of a request closes, as far as the viewer sees them. Those of the
-   * project of the request come first. An issue of another project has its full path.
+   * Returns references to the issues that the merge of a request by the viewer closes. Those of the project of the request
+   * come first. An issue of another project has its full path, and is named only if everybody may read it: the message of
+   * a commit is for everybody who reads the code.
    */
   async find(viewer: SignedInViewer, mergeRequestId: number): Promise<string[]> {
     await this.directory.requireFresh(viewer);

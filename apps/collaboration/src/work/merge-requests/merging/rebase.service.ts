@@ -20,7 +20,7 @@ import { toRequestBranches, failMerge, mergingRow } from './merging-rows';
 import type { MergingRow } from './merging-rows';
 
 const MAX_COMMITS = 500;
-/** Own commits of the target with which those of the source are compared. git reads the changes of each of them. */
+/** Most own commits of a branch that are compared with those of the other. git reads the changes of each of them. */
 const MAX_COMPARED = 5000;
 const FAILED = 'Rebase failed: Rebase locally, resolve all conflicts, then push the branch.';
 
@@ -136,14 +136,16 @@ export class RebaseService {
 
 /**
  * Lists the own commits of a source branch, the oldest first. A commit whose change the target has already is left out,
- * unless the target has too many own commits. Bounds: one more than the maximum of a rebase.
+ * unless one of the branches has too many own commits to compare. Bounds: one more than the maximum of a rebase.
  */
 async function listUnappliedCommitIds(
   repository: Repository,
   source: ObjectId,
   target: ObjectId,
 ): Promise<readonly ObjectId[]> {
-  const compared = await countCommits(repository, { from: [target], notFrom: [source], max: MAX_COMPARED + 1 });
+  const countOwn = (from: ObjectId, than: ObjectId): Promise<number> =>
+    countCommits(repository, { from: [from], notFrom: [than], max: MAX_COMPARED + 1 });
+  const compared = Math.max(await countOwn(source, target), await countOwn(target, source));
   return listCommitIds(repository, {
     from: [source],
     ...(compared > MAX_COMPARED ? { notFrom: [target] } : { notAppliedIn: target }),

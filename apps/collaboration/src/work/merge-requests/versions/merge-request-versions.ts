@@ -44,9 +44,12 @@ const findVersionedRow = statement<{ id: number }, VersionedRow>(
    where id = :id::bigint and state = 'opened'`,
 );
 /** Locks a merge request whose latest version is still the given one. */
-const lockVersionedRow = statement<{ id: number; head: string | null }, never>(
+const lockVersionedRow = statement<
+  { id: number; head: string | null },
+  { readonly auto_merge_user_id: number | null; readonly at: Date }
+>(
   'merge_requests_lock_version',
-  `select 1 from merge_requests where id = :id::bigint and state = 'opened' and head_sha is not distinct from :head
+  `select auto_merge_user_id, now() as at from merge_requests where id = :id::bigint and state = 'opened' and head_sha is not distinct from :head
    for no key update`,
 );
 /** Heads that the repository does not name yet, of one merge request or of all. */
@@ -129,12 +132,12 @@ export class MergeRequestVersions {
   async catchUp(repository: Repository, id: number, actorId: number): Promise<void> {
     const [row] = await this.work.run((tx) => tx.run(findVersionedRow, { id }));
     if (!row) return;
-    await this.recordMovedBranches(repository, row);
+    await this.recordMovedBranches(repository, row, actorId);
     await this.follower.catchUp(repository, id, actorId);
   }
 
-  private async recordMovedBranches(repository: Repository, row: VersionedRow): Promise<void> {
-    const { id } = row;
+  private async recordMovedBranches(repository: Repository, row: VersionedRow, actorId: number): Promise<void> {
+    const { id, project_id: projectId } = row;
     const { source, target } = await this.sources.readTips(repository, {
       projectId: row.project_id,
       sourceProjectId: row.source_project_id,
@@ -144,11 +147,14 @@ export class MergeRequestVersions {
     if (source === null || target === null || source === row.head_sha) return;
     const version = await measureDiffVersion(repository, { source, target });
     await this.work.run(async (tx) => {
-      const current = await tx.run(lockVersionedRow, { id, head: row.head_sha });
-      if (current.length === 0) return;
-      await tx.manager.update(MergeRequest, id, versionColumns(version));
+      const [current] = await tx.run(lockVersionedRow, { id, head: row.head_sha });
+      if (!current) return;
+      await tx.manager.update(MergeRequest, id, { ...versionColumns(version), autoMergeUserId: null });
       await this.records.recordVersion(tx, id, version);
       await tx.run(resetApprovals, { id, only_if_set: true });
+      if (current.auto_merge_user_id === null) return;
+      const bodies = [systemNotes.autoMergeAborted('source branch was updated')];
+      await writeSystemNotes(tx, mergeRequestKind, { noteableId: id, projectId, actorId, bodies, at: current.at });
     });
   }
 
