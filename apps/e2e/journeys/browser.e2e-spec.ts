@@ -190,6 +190,7 @@ test('the page of the API shows all operations and sends a request with a token'
   const background = () => page.evaluate('getComputedStyle(document.documentElement).backgroundColor');
   const light = await background();
   await page.emulateMedia({ colorScheme: 'dark' });
+  await page.locator('html.dark-mode').waitFor();
   expect(await background()).not.toBe(light);
 });
 
