@@ -7,7 +7,7 @@ import type { ShapeSql } from '../../base/noteables/json.shape';
 import { canReadNoteableRowSql } from '../../base/noteables/noteable-kinds';
 import type { Ability, NoteableKind, NoteableKinds } from '../../base/noteables/noteable-kinds';
 import { iidSql } from '../../base/noteables/references.shape';
-import { noteableIdOfAnyKindSql, isResolvableNoteOfAnyKindSql } from '../../talk/notes/note.shape';
+import { noteableIdOfAnyKindSql, noteBytesSql, isResolvableNoteOfAnyKindSql } from '../../talk/notes/note.shape';
 import { activityEventShape } from './activity-event.shape';
 import { ACTIVITY_TARGET_TYPES, NOTE_TARGETS } from './activity-types';
 import type { ActivityAction, ActivityTarget } from './activity-types';
@@ -93,7 +93,7 @@ const VISIBLE = `(case when e.action = 'pushed' then ${readsCodeSql('e.project_i
         and (e.target_type not in (${NOTE_TARGETS}) or (n.id is not null and (not n.internal or a.reads_internal)))) end)`;
 
 /** Columns of an entry's JSON that the visibility check has already read: size of its note, title and iids. */
-const SHOWN = `coalesce(octet_length(n.body), 0) as bytes,
+const SHOWN = `coalesce(${noteBytesSql({ abilities: ['suggestions'] })}, 0) as bytes,
         case when e.noteable_id is not null then about.title when e.target_type = 'Project' then a.name end as target_title,
         about.iid as noteable_iid, case when e.target_type = e.noteable_type then about.iid else e.target_id end as target_iid`;
 

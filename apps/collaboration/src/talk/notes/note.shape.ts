@@ -170,6 +170,14 @@ const suggestionsField = [
   },
 ] as const;
 
+const SUGGESTION_BYTES = `coalesce((select sum(octet_length(s.from_content) + octet_length(s.to_content))
+      from suggestions s where s.note_id = n.id), 0)`;
+
+/** SQL for the bytes of the texts of the note `n` and of its suggestions, for the size limit of pages. */
+export function noteBytesSql({ abilities }: Pick<NoteableKind, 'abilities'>): string {
+  return abilities.includes('suggestions') ? `octet_length(n.body) + ${SUGGESTION_BYTES}` : 'octet_length(n.body)';
+}
+
 /** A note of a kind with diff threads. The SQL uses the aliases of `noteShape`. Source: reference work-tracking 2.2. */
 const placedNoteShape = noteShape.extend<NoteSql>('PlacedNote').fields({ position: positionField }, () => IS_DIFF_NOTE);
 

@@ -15,7 +15,13 @@ import {
 } from './discussions/threads-sql';
 import { IS_ADMIN, READER, READS_CODE, READS_INTERNAL } from './note-statement';
 import type { NewNoteKind, NotePageRow, NoteParams, NoteRows, NoteStatement, ReaderParams } from './note-statement';
-import { noteableIdSql, noteShapeOf, isResolvableNoteSql, canReadReferencedNoteableSql } from './note.shape';
+import {
+  noteableIdSql,
+  noteBytesSql,
+  noteShapeOf,
+  isResolvableNoteSql,
+  canReadReferencedNoteableSql,
+} from './note.shape';
 import type { NoteSql } from './note.shape';
 
 export interface NoteOrder {
@@ -137,7 +143,7 @@ export class NoteStatements {
       from: 'notes n',
       carries: 'n.*',
       joins: 'left join directory_users a on a.id = n.author_id',
-      bytes: 'octet_length(n.body)',
+      bytes: noteBytesSql(this.kind),
       values,
     });
     list.where(

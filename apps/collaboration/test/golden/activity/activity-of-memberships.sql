@@ -329,7 +329,20 @@ with
   nearest as materialized (
     select
       e.*,
-      coalesce(octet_length(n.body), 0) as bytes,
+      coalesce(
+        octet_length(n.body) + coalesce(
+          (
+            select
+              sum(octet_length(s.from_content) + octet_length(s.to_content))
+            from
+              suggestions s
+            where
+              s.note_id = n.id
+          ),
+          0
+        ),
+        0
+      ) as bytes,
       case
         when e.noteable_id is not null then about.title
         when e.target_type = 'Project' then a.name

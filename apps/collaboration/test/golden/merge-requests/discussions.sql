@@ -325,7 +325,19 @@ select
               else coalesce(
                 (
                   select
-                    sum(octet_length(n.body))
+                    sum(
+                      octet_length(n.body) + coalesce(
+                        (
+                          select
+                            sum(octet_length(s.from_content) + octet_length(s.to_content))
+                          from
+                            suggestions s
+                          where
+                            s.note_id = n.id
+                        ),
+                        0
+                      )
+                    )
                   from
                     notes n
                   where

@@ -1,7 +1,7 @@
 import { json, beginJsonShape, jsonTextsSql } from '../../../base/noteables/json.shape';
 import type { JsonShape } from '../../../base/noteables/json.shape';
 import type { NoteableKind } from '../../../base/noteables/noteable-kinds';
-import { noteShapeOf } from '../note.shape';
+import { noteBytesSql, noteShapeOf } from '../note.shape';
 import type { NoteSql } from '../note.shape';
 import { discussionIdSql } from './threads-sql';
 
@@ -21,8 +21,11 @@ export const notesOfDiscussionSql = ({ readsInternal }: Pick<DiscussionSql, 'rea
     left join directory_users a on a.id = n.author_id where not n.internal or ${readsInternal}`;
 
 /** SQL for the bytes of the texts of a discussion, for the size limit of pages. */
-export const discussionBytesSql = ({ readsInternal }: Pick<DiscussionSql, 'readsInternal'>): string =>
-  `case when h.thread_id is null then octet_length(h.body) else coalesce((select sum(octet_length(n.body)) from notes n
+export const discussionBytesSql = (
+  kind: Pick<NoteableKind, 'abilities'>,
+  { readsInternal }: Pick<DiscussionSql, 'readsInternal'>,
+): string =>
+  `case when h.thread_id is null then octet_length(h.body) else coalesce((select sum(${noteBytesSql(kind)}) from notes n
     where ${OF_THREAD} and (not n.internal or ${readsInternal})), 0) end`;
 
 /** Creates the shape for a kind. The SQL uses the alias `h` for the head of the discussion. */

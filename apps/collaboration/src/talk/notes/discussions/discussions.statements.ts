@@ -94,7 +94,7 @@ export class DiscussionStatements {
         name: 'discussions',
         from: 'notes h',
         carries: 'h.*',
-        bytes: discussionBytesSql({ readsInternal: READS_INTERNAL }),
+        bytes: discussionBytesSql(this.kind, { readsInternal: READS_INTERNAL }),
         values,
       })
         .where(
