@@ -1,5 +1,6 @@
 import { createServer, request as httpRequest } from 'node:http';
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
+import { Readable } from 'node:stream';
 import type { ContextClaims } from '@rookery/contracts';
 import { CONTEXT_HEADER } from '@rookery/contracts';
 import type { EndpointRoutes } from '@rookery/api-v4';
@@ -18,7 +19,7 @@ export interface LocalProxyTarget {
 /**
  * A server that passes requests to a service as local calls, as the gateway does in the same process: with claims in
  * place of the signed header. Requests that the service does not accept, HEAD, and those without a valid context use
- * HTTP. Source: ADR 0199.
+ * HTTP; their bodies are passed on as they arrive. Source: ADR 0199.
  */
 export function createLocalCallProxy(behind: LocalProxyTarget): Server {
   const local = new LocalServer(
@@ -28,16 +29,23 @@ export function createLocalCallProxy(behind: LocalProxyTarget): Server {
     },
   );
   return createServer((request, response) => {
+    const claims = request.method === 'HEAD' ? null : verifiedClaimsOf(request, behind);
+    if (!claims || needsHttp(request, behind.routes)) return forwardOverHttp(request, request, response, behind.port);
     const chunks: Buffer[] = [];
     request.on('data', (chunk: Buffer) => chunks.push(chunk));
     request.on('end', () => {
       const body = Buffer.concat(chunks);
-      const claims = request.method === 'HEAD' ? null : verifiedClaimsOf(request, behind);
-      const call = claims && local.accept(toLocalRequest(request, body));
+      const call = local.accept(toLocalRequest(request, body));
       if (call) call(toLocalCaller(response), claims);
-      else forwardOverHttp(request, body, response, behind.port);
+      else forwardOverHttp(request, Readable.from([body]), response, behind.port);
     });
   });
+}
+
+/** Whether a request needs HTTP whatever its body is: that of a file may arrive slowly or break off. */
+function needsHttp({ method, url, headers }: IncomingMessage, { local }: EndpointRoutes): boolean {
+  if (headers['content-type']?.startsWith('multipart/')) return true;
+  return local.findRoute({ method: method!, url: url!, headers: {}, body: null }) === null;
 }
 
 /** Returns the claims of a request; null if it has none that are valid. */
@@ -72,15 +80,18 @@ function toLocalCaller(response: ServerResponse): LocalCaller {
   };
 }
 
-function forwardOverHttp(request: IncomingMessage, body: Buffer, response: ServerResponse, port: number): void {
+function forwardOverHttp(request: IncomingMessage, body: Readable, response: ServerResponse, port: number): void {
   const { method, url: path, rawHeaders: headers } = request;
   const onward = httpRequest({ host: '127.0.0.1', port, method, path, headers: headers as never, agent: false });
-  response.once('close', () => onward.destroy());
+  response.once('close', () => {
+    if (!response.writableFinished) onward.destroy();
+  });
   onward.once('response', (answer) => {
     response.writeHead(answer.statusCode!, answer.statusMessage, answer.rawHeaders);
     answer.pipe(response);
     answer.once('error', () => response.destroy());
   });
   onward.once('error', () => response.destroy());
-  onward.end(body);
+  body.once('error', () => onward.destroy());
+  body.pipe(onward);
 }

@@ -1,3 +1,4 @@
+import type { ServerResponse } from 'node:http';
 import { Transform } from 'node:stream';
 import type { Readable, TransformCallback } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
@@ -70,13 +71,27 @@ async function writeFileBytes(reply: FastifyReply, { stream }: FileAnswer, plann
   const source = typeof stream === 'function' ? await openFileRange(reply, range, stream) : stream!;
   reply.hijack();
   if (!reply.raw.destroyed) reply.raw.writeHead(status, [...headers]);
+  await sendToReader(length === undefined ? [source] : [source, new ExactLengthCheck(length)], reply.raw);
+}
+
+/**
+ * Sends a stream, through others, to the reader of an answer. A reader that leaves is no error; the streams are closed. Errors:
+ * those of the streams.
+ */
+export async function sendToReader(
+  streams: readonly [source: Readable, ...through: Transform[]],
+  reader: ServerResponse,
+): Promise<void> {
+  const [source] = streams;
+  let isGone = reader.destroyed;
+  // If a stream fails, `pipeline` closes the reader as well, but later.
+  reader.once('close', () => {
+    isGone ||= source.errored === null && (!source.destroyed || source.readableEnded);
+  });
   try {
-    if (length === undefined) await pipeline(source, reply.raw);
-    else await pipeline(source, new ExactLengthCheck(length), reply.raw);
+    await pipeline([...streams, reader]);
   } catch (error) {
-    // A client that left is not an error; pipeline has closed the source.
-    if ((error as NodeJS.ErrnoException).code !== 'ERR_STREAM_PREMATURE_CLOSE' || source.errored) throw error;
-    if (!reply.raw.destroyed) throw error;
+    if (!isGone || (error as NodeJS.ErrnoException).code !== 'ERR_STREAM_PREMATURE_CLOSE') throw error;
   }
 }
 

@@ -1,6 +1,5 @@
 import 'reflect-metadata';
 import type { Readable } from 'node:stream';
-import { pipeline } from 'node:stream/promises';
 import { INTERNAL_WAIT_HEADER } from '@rookery/contracts';
 import { runForWaiter } from '@rookery/platform';
 import type { ProcessName } from '@rookery/platform';
@@ -8,6 +7,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { ApiReply, ApiRequest } from '../call/api-request';
 import type { HttpMethod } from './endpoint';
 import { renderError } from '../answers/errors';
+import { sendToReader } from '../answers/file-reply';
 import { JsonText } from '../answers/json-text';
 import { writeError, writeJson } from '../answers/reply';
 import type { ReplyFacts } from '../answers/reply';
@@ -143,11 +143,7 @@ function writeJsonResult(reply: ApiReply, facts: ReplyFacts, result: unknown): v
 async function writeStream(reply: FastifyReply, { mediaType, stream }: InternalStream): Promise<void> {
   reply.hijack();
   reply.raw.writeHead(200, ['content-type', mediaType, 'cache-control', 'no-cache']);
-  try {
-    await pipeline(stream, reply.raw);
-  } catch (error) {
-    if (!reply.raw.destroyed || stream.errored) throw error;
-  }
+  await sendToReader([stream], reply.raw);
 }
 
 /** Time that the caller waits for the answer. Units: milliseconds; Infinity without the header. */

@@ -1,12 +1,14 @@
 import { createHash } from 'node:crypto';
+import { get } from 'node:http';
 import { Readable } from 'node:stream';
 import { gzipSync } from 'node:zlib';
 import { Controller, Module } from '@nestjs/common';
 import type { DynamicModule } from '@nestjs/common';
+import { CONTEXT_HEADER } from '@rookery/contracts';
 import { Forbidden } from '@rookery/kernel';
-import { PlatformModule } from '@rookery/platform';
+import { contextRequestClaim, ContextSigningKeys, PlatformModule } from '@rookery/platform';
 import type { SettingsValues } from '@rookery/platform';
-import { makeViewer, startTestApp } from '@rookery/testing';
+import { makeViewer, signViewerContext, startTestApp } from '@rookery/testing';
 import type { TestApp } from '@rookery/testing';
 import {
   anyone,
@@ -222,6 +224,28 @@ describe('streams', () => {
     const timer = AbortSignal.timeout(5000);
     const late = new Promise((resolve) => timer.addEventListener('abort', () => resolve('late')));
     await expect(Promise.race([ended, late])).resolves.toBe('ended');
+  });
+
+  it('leave no error in the log if the client leaves during the transfer', async () => {
+    const before = app.logs.length;
+    const closed = new Promise<Readable>((resolve) => {
+      opening = () => {
+        const bytes = new Readable({ read: () => setImmediate(() => bytes.push(Buffer.alloc(65_536))) });
+        return Promise.resolve(bytes.once('close', () => resolve(bytes)));
+      };
+    });
+    const path = '/api/v4/waiting';
+    const signer = { service: 'package', keys: app.get(ContextSigningKeys) } as const;
+    const context = signViewerContext(signer, makeViewer({ userId: 20 }), contextRequestClaim('GET', path));
+    const asked = get(`${app.baseUrl}${path}`, { headers: { [CONTEXT_HEADER]: context } }, (response) =>
+      response.on('error', () => undefined).once('data', () => asked.destroy()),
+    );
+    await closed;
+    await app
+      .as(makeViewer({ userId: 20 }))
+      .get('/api/v4/files/a')
+      .expect(200);
+    expect(app.logs.slice(before).filter(({ level }) => level === 'error')).toEqual([]);
   });
 
   it('cannot be declared for a GET, with a body limit, or with ranges of a write', () => {
