@@ -103,8 +103,8 @@ function changesTargetBranch(
 }
 
 /**
- * Returns why an update ends an automatic merge, or null. Who wanted it agreed to these commits and this target. Closing ends
- * it for its own reason.
+ * Returns why an update ends an automatic merge, or null. Its user agreed to these commits and this target. Closing ends it
+ * for its own reason.
  */
 function findAutoMergeInterruption(
   mergeRequest: MergeRequest,

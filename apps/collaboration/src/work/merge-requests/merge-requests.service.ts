@@ -215,7 +215,7 @@ export class MergeRequestsService {
 
   /**
    * Records a version of an update. A new head withdraws approvals as its push would have done. So does a new target with
-   * another diff: nobody has approved those changes.
+   * another diff, which the approvals do not cover.
    */
   private async recordChangedVersion(tx: Tx, { id, headSha }: MergeRequest, version: MeasuredVersion): Promise<void> {
     const [latest] = await tx.run(latestPatch, { id });
