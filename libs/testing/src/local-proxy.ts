@@ -28,7 +28,8 @@ export function createLocalCallProxy(behind: LocalProxyTarget): Server {
       throw error;
     },
   );
-  return createServer((request, response) => {
+  // A connection that this server ended while a test was busy could not take the next request.
+  return createServer({ keepAliveTimeout: 0 }, (request, response) => {
     const claims = request.method === 'HEAD' ? null : verifiedClaimsOf(request, behind);
     if (!claims || needsHttp(request, behind.routes)) return forwardOverHttp(request, request, response, behind.port);
     const chunks: Buffer[] = [];
