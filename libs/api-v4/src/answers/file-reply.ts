@@ -75,8 +75,8 @@ async function writeFileBytes(reply: FastifyReply, { stream }: FileAnswer, plann
 }
 
 /**
- * Sends a stream, through others, to the reader of an answer. A reader that leaves is no error; the streams are closed. Errors:
- * those of the streams.
+ * Sends the first stream through the others to the reader of an answer. If the reader leaves, it closes the streams and
+ * resolves. Errors: those of the streams.
  */
 export async function sendToReader(
   streams: readonly [source: Readable, ...through: Transform[]],

@@ -76,11 +76,10 @@ const hasUserAwardedEmojiLaterSql = ({ type }: NoteableKind): string =>
   `exists (select 1 from award_emoji w where w.user_id = u.id and w.noteable_id = i.id and w.noteable_type = '${type}'
          and w.created_at > c.at)`;
 /**
- * Inserts to-dos. Mentions require read access; assignments and requests for reviews do not, since access is checked when the
- * list is read. A to-do
- * is done from the beginning if its user commented on the target or changed it later: events of different kinds may arrive
- * in another order. A comment that an owner dated in the future does not count. For the same reason a unique index lets a text mention a user once: the effect of its creation may
- * read an edited text.
+ * Inserts to-dos. Mentions require read access; assignments and requests for reviews do not, since access is checked when
+ * the list is read. A to-do is done from the beginning if its user commented on the target or changed it later: events of
+ * different kinds may arrive in another order. For the same reason a unique index lets a text mention a user once: the
+ * effect of its creation may read an edited text. A comment that an owner dated in the future settles nothing.
  */
 const insertTodos = cachePerNoteableKind((kind) =>
   prepareStatement(

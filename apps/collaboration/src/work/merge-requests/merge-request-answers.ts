@@ -4,7 +4,7 @@ import { countCommits } from '@rookery/git';
 import { requireNoteableReader } from '../../base/noteables/reader';
 import { NotFound } from '@rookery/kernel';
 import type { Viewer } from '@rookery/kernel';
-import { renderReleaseDescriptionHtml, renderTitleHtml } from '../releases/release-html';
+import { renderDescriptionHtml, renderTitleHtml } from '../../base/noteables/description-html';
 import { mergeRequestKind } from './merge-request.kind';
 import { MergeRequestsQueries } from './merge-requests.queries';
 import { Mergeability } from './merging/mergeability';
@@ -60,7 +60,7 @@ function addRenderedTexts(shown: string): string {
   const { title, description } = JSON.parse(shown) as { readonly title: string; readonly description: string | null };
   const html = {
     title_html: renderTitleHtml(title),
-    description_html: renderReleaseDescriptionHtml(description),
+    description_html: renderDescriptionHtml(description),
   };
   return `${shown.slice(0, -1)},${JSON.stringify(html).slice(1)}`;
 }

@@ -23,7 +23,7 @@ import { NoteLimit } from '../../talk/notes/note-limit';
 import { removeNotesOfNoteables } from '../../talk/notes/note-removal';
 import { systemNotes, writeSystemNotes } from '../../talk/notes/system-notes';
 import { checkTitleAndDescription } from '../issues/issue.entity';
-import { resetApprovals } from './approvals/reset-approvals';
+import { doApprovalsCover, resetApprovals } from './approvals/reset-approvals';
 import { MergeRequestRecorder } from './closing/merge-request-recorder';
 import { computeMergeRequestChange, keepPermittedMergeRequestChanges } from './merge-request-change';
 import type { MergeRequestChange, MergeRequestUpdate } from './merge-request-change';
@@ -61,11 +61,6 @@ const lockMergeRequestRow = statement<{ project: number; iid: number }, { readon
   'merge_requests_lock',
   `select i.id, now() as at from merge_requests i
    where i.project_id = :project::bigint and i.iid = :iid::bigint for no key update`,
-);
-const latestPatch = statement<{ id: number }, { readonly patch_id_sha: string | null }>(
-  'merge_requests_latest_patch',
-  `select v.patch_id_sha from merge_request_versions v where v.merge_request_id = :id::bigint
-   order by v.created_at desc, v.id desc limit 1`,
 );
 const openPair = statement<OpenBranchPairParams, { readonly iid: number }>(
   'merge_requests_open_pair',
@@ -200,7 +195,11 @@ export class MergeRequestsService {
     if (change.columns.milestoneId !== undefined)
       await recordMilestoneEvent(tx, toChangedMergeRequest(mergeRequest), milestones, by);
     if (change.state !== null) await recordStateEvent(tx, toChangedMergeRequest(mergeRequest), change.state, by);
-    if (version) await this.recordChangedVersion(tx, mergeRequest, version);
+    if (version) {
+      const isApproved = await doApprovalsCover(tx, mergeRequest, version);
+      await this.records.recordVersion(tx, mergeRequest.id, version);
+      if (!isApproved) await tx.run(resetApprovals, { id: mergeRequest.id, only_if_set: true });
+    }
     const mentionedBefore = change.textChanged ? await this.mentions.listMentionedIds(tx, mergeRequest) : [];
     await this.storeMergeRequestChange(tx, viewer, mergeRequest, { change, related, at });
     emitMergeRequestChange(tx, { ...by, seen: viewer.directory }, mergeRequest, {
@@ -211,18 +210,6 @@ export class MergeRequestsService {
     });
     if (change.textChanged) await this.records.recordText(tx, viewer, { ...mergeRequest, ...change.columns }, at);
     return { id: mergeRequest.id };
-  }
-
-  /**
-   * Records a version of an update. A new head withdraws approvals as its push would have done. So does a new target with
-   * another diff, which the approvals do not cover.
-   */
-  private async recordChangedVersion(tx: Tx, { id, headSha }: MergeRequest, version: MeasuredVersion): Promise<void> {
-    const [latest] = await tx.run(latestPatch, { id });
-    await this.records.recordVersion(tx, id, version);
-    const { patchId } = version;
-    const isSameDiff = version.headSha === headSha && patchId !== null && patchId === latest?.patch_id_sha;
-    if (!isSameDiff) await tx.run(resetApprovals, { id, only_if_set: true });
   }
 
   /** Deletes a merge request. Returns its facts. `check` receives its last change and may refuse. */

@@ -9,7 +9,7 @@ import { mayPushCode } from '../../code/repositories/code-access.policy';
 import { ProjectRepositories } from '../../code/repositories/project-repositories';
 import { readPeeledCommits } from '../../code/refs/listing/ref-commits';
 import { ReleaseLinksQueries } from './links/release-links.queries';
-import { renderReleaseDescriptionHtml } from './release-html';
+import { renderDescriptionHtml } from '../../base/noteables/description-html';
 import { ReleaseMilestonesQueries } from './release-milestones.queries';
 import type { Release } from './release.entity';
 import type { ReleaseRow } from './release-row';
@@ -75,7 +75,7 @@ export class ReleaseAnswers {
 async function renderDescriptions(releases: readonly Release[]): Promise<string[]> {
   const rendered: string[] = [];
   for (const { description } of releases) {
-    rendered.push(renderReleaseDescriptionHtml(description));
+    rendered.push(renderDescriptionHtml(description));
     await nextTurn();
   }
   return rendered;

@@ -31,9 +31,18 @@ interface ClosableIssueRow {
 
 const PERSON = { user: 'u.id', isAdmin: 'u.admin', isExternal: 'u.external' };
 /**
- * The open issues that a user may close, in projects that close referenced issues: as planner, author or assignee, like
- * `issuePolicy.mayChangeState`.
+ * Boolean SQL: does a reference in a merge close the issue `i` for a person? It is open, its project `p` closes referenced
+ * issues, and the person may close it as planner, author or assignee, like `issuePolicy.mayChangeState`. `a` is the access
+ * of the person to the project, and `user` the SQL for the person's id.
  */
+export function isClosedByReferenceSql(user: string): string {
+  return `i.state = 'opened' and not p.archived
+     and coalesce((p.merge_settings -> 'autoclose_referenced_issues')::boolean, true)
+     and ${canReadNoteableRowSql(issueKind, 'a', user)}
+     and (a.reads_confidential or i.author_id = ${user}
+       or exists (select 1 from issue_assignees s where s.issue_id = i.id and s.user_id = ${user}))`;
+}
+
 const closable = statement<{ ids: readonly number[]; actor: number; project: number }, ClosableIssueRow>(
   'issues_closable',
   `select i.id, now() as at, i.project_id = own.id as is_here, home.full_path || '/' || own.path as path,
@@ -42,11 +51,7 @@ const closable = statement<{ ids: readonly number[]; actor: number; project: num
    join directory_projects p on p.id = i.project_id
    join directory_projects own on own.id = :project::bigint join directory_namespaces home on home.id = own.namespace_id
    cross join lateral ${projectAccessRowSql('i.project_id', PERSON)} a
-   where i.id = any(:ids::bigint[]) and i.state = 'opened' and not p.archived
-     and coalesce((p.merge_settings -> 'autoclose_referenced_issues')::boolean, true)
-     and ${canReadNoteableRowSql(issueKind, 'a', PERSON.user)}
-     and (a.reads_confidential or i.author_id = u.id
-       or exists (select 1 from issue_assignees s where s.issue_id = i.id and s.user_id = u.id))
+   where i.id = any(:ids::bigint[]) and ${isClosedByReferenceSql(PERSON.user)}
    order by i.id`,
 );
 

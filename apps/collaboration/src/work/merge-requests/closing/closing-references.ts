@@ -3,7 +3,7 @@ import { Directory } from '@rookery/directory';
 import type { SignedInViewer } from '@rookery/kernel';
 import { Database, statement } from '@rookery/persistence';
 import { projectAccessRowSql } from '../../../base/noteables/access-sql';
-import { canReadNoteableRowSql } from '../../../base/noteables/noteable-kinds';
+import { isClosedByReferenceSql } from '../../issues/closing/close-issues';
 import { targetsDefaultBranchSql } from '../../issues/closing/closing-sql';
 import { issueKind } from '../../issues/issue.kind';
 
@@ -26,11 +26,7 @@ const closingReferences = statement<ClosingReferencesParams, { readonly path: st
    join issues i on i.id = l.issue_id join directory_projects p on p.id = i.project_id
    cross join lateral ${projectAccessRowSql('i.project_id', PERSON)} a
    where named.id = :id::bigint and ${targetsDefaultBranchSql('named')}
-     and i.state = 'opened' and not p.archived
-     and coalesce((p.merge_settings -> 'autoclose_referenced_issues')::boolean, true)
-     and ${canReadNoteableRowSql(issueKind, 'a', PERSON.user)}
-     and (a.reads_confidential or i.author_id = ${PERSON.user}
-       or exists (select 1 from issue_assignees s where s.issue_id = i.id and s.user_id = ${PERSON.user}))
+     and ${isClosedByReferenceSql(PERSON.user)}
      and (i.project_id = named.project_id or (p.visibility = 'public' and not i.confidential))
    order by 1, i.iid limit ${MAX_REFERENCES}`,
 );

@@ -19,7 +19,8 @@ const objectSchemaWithOneProperty = (name: string, type: string, description: st
   properties: { [name]: { type, description } },
   required: [name],
 });
-const canceling = {
+/** Options of both endpoints that cancel an automatic merge. */
+const CANCEL = {
   source: SOURCE,
   within: project('id', 'copy'),
   may: signedIn(),
@@ -54,7 +55,7 @@ export class MergeController {
   }
 
   @Endpoint('POST', 'cancel_merge_when_pipeline_succeeds', {
-    ...canceling,
+    ...CANCEL,
     about: 'Cancels the request to merge as soon as all checks pass.',
   })
   async cancel({ params, viewer, within }: WriteCall<IdentifyMergeRequest>): Promise<{ status: string }> {
@@ -63,7 +64,7 @@ export class MergeController {
   }
 
   @Endpoint('PUT', 'cancel_merge_when_pipeline_succeeds', {
-    ...canceling,
+    ...CANCEL,
     about: 'Cancels the request to merge as soon as all checks pass, for clients that send PUT.',
   })
   cancelByPut(call: WriteCall<IdentifyMergeRequest>): Promise<{ status: string }> {

@@ -1,8 +1,8 @@
-import { renderReleaseDescriptionHtml } from './release-html';
+import { renderDescriptionHtml } from './description-html';
 
 test('a short description does not become a long page', () => {
   const table = `${'|a'.repeat(300)}\n${'|-'.repeat(300)}\n${'|\n'.repeat(230)}`;
-  expect(renderReleaseDescriptionHtml(table).length).toBeLessThan(2 * table.length);
+  expect(renderDescriptionHtml(table).length).toBeLessThan(2 * table.length);
 });
 
 test.each([
@@ -10,5 +10,5 @@ test.each([
   ['a link that is a script', '[x](javascript:alert(1))', '<p>[x](javascript:alert(1))</p>\n'],
   ['a picture', '![x](http://tracker.test/a.png)', '<p>!<a href="http://tracker.test/a.png">x</a></p>\n'],
 ])('%s is not active', (_, text, html) => {
-  expect(renderReleaseDescriptionHtml(text)).toBe(html);
+  expect(renderDescriptionHtml(text)).toBe(html);
 });

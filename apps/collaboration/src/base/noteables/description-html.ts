@@ -4,12 +4,12 @@ import MarkdownIt from 'markdown-it';
 /** Longer texts are not rendered, because hostile ones would take too long. Units: UTF-16 code units. */
 const RENDERED_LENGTH = 100_000;
 
-// Raw HTML is escaped, and images are disabled, so that showing a release does not load them. Tables are disabled because
+// Raw HTML is escaped, and images are disabled, so that showing a description does not load them. Tables are disabled because
 // missing cells are filled in: a text of 2 KB would become 65,536 cells.
 const markdown = new MarkdownIt({ html: false, maxNesting: 20 }).disable(['image', 'table']);
 
-/** Renders the description of a release as HTML; escapes a long one without rendering it. */
-export function renderReleaseDescriptionHtml(description: string | null): string {
+/** Renders a description as HTML; escapes a long one without rendering it. */
+export function renderDescriptionHtml(description: string | null): string {
   if (description === null) return '';
   return description.length > RENDERED_LENGTH ? escapeHtml(description) : markdown.render(description);
 }
